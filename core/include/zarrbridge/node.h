@@ -29,7 +29,7 @@ ZB_API enum zb_code zb_node_open(zb_hierarchy *hierarchy, const char *path, zb_n
    that is not local, a document that came from it less than ten seconds ago
    (ZARRBRIDGE_REMOTE_FRESH_SECONDS), or a list without the node's name, is taken for the present
    one, until something is changed through the store. */
-ZB_API enum zb_code zb_node_open_lately(zb_hierarchy *hierarchy, const char *path, zb_node **out,
+ZB_API enum zb_code zb_node_open_cached(zb_hierarchy *hierarchy, const char *path, zb_node **out,
                                         zb_error *err);
 
 /* Opens the node that is at this node's path now: after ZB_ECONFLICT, or to see the shape and the

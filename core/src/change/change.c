@@ -10,10 +10,10 @@
 #include "array/build.h"
 #include "change/consolidated.h"
 #include "change/owed.h"
+#include "hierarchy/consolidated_cache.h"
 #include "hierarchy/hierarchy.h"
 #include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
-#include "hierarchy/served.h"
 #include "hierarchy/staged.h"
 #include "node/bare.h"
 #include "node/document.h"
@@ -127,7 +127,7 @@ static enum zb_code refuse_described(const zb__change *change, const char *path,
         enum zb_code code = open_owner(change, owner, err);
         if (code)
             return code;
-        if (owner->group && zb__served_names(owner->group->served, path))
+        if (owner->group && zb__cached_block_names(owner->group->cached_block, path))
             return zb_fail(err, ZB_ECONFLICT,
                            "store %s: there is a node at /%s already, which only consolidated "
                            "metadata describe: change a copy of the store, which `zarrbridge copy` "

@@ -71,8 +71,8 @@ static enum zb_code print_row(zb__map_row *r, const zb_json *json, bool lines, z
 
 /* Reads the document of the node at path: read, whose text is taken over, where it was read before,
    else NULL. One that is not JSON, or not there, leaves *out without text. */
-static enum zb_code outline(zb_hierarchy *hierarchy, const char *path, zb__early_document *read,
-                            zb__document *out, zb_error *err) {
+static enum zb_code outline(zb_hierarchy *hierarchy, const char *path,
+                            zb__prefetched_document *read, zb__document *out, zb_error *err) {
     char *text = read ? read->text : NULL;
     size_t size = read ? read->size : 0;
     enum zb_code code = read ? read->code : zb__node_read(hierarchy, path, &text, &size, err);
@@ -110,13 +110,13 @@ static enum zb_code rows_add(zb__map_rows *list, const zb__map_change *change, c
 static enum zb_code rows_read(zb__map_rows *list, zb_hierarchy *hierarchy,
                               const zb__map_change *change, zb_error *err) {
     enum zb_code code = ZB_OK;
-    zb__early_children early = {
+    zb__prefetched_children prefetched = {
         .hierarchy = hierarchy, .path = "", .names = change->put, .is_own = true};
-    zb__early_document *read;
+    zb__prefetched_document *read;
     for (size_t i = 0; i < change->put->count && !code; i++) {
         const char *path = change->put->name[i].text;
         zb__document document;
-        code = zb__early_children_at(&early, i, &read, err);
+        code = zb__prefetched_children_at(&prefetched, i, &read, err);
         if (!code)
             code = outline(hierarchy, path, read, &document, err);
         if (code)
@@ -124,7 +124,7 @@ static enum zb_code rows_read(zb__map_rows *list, zb_hierarchy *hierarchy,
         code = rows_add(list, change, path, &document, err);
         zb__document_free(&document);
     }
-    zb__early_children_free(&early);
+    zb__prefetched_children_free(&prefetched);
     if (!code)
         zb__map_rows_sort(list);
     return code;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "hierarchy/served.h"
+#include "hierarchy/consolidated_cache.h"
 #include "util/wait.h"
 
 static atomic_uint_fast64_t next_number = 1;
@@ -72,7 +72,7 @@ void zb_hierarchy_release(zb_hierarchy *hierarchy) {
     if (!hierarchy || atomic_fetch_sub_explicit(&hierarchy->refs, 1, memory_order_acq_rel) != 1)
         return;
     finish(hierarchy);
-    zb__served_release(hierarchy->metadata.served);
+    zb__cached_block_release(hierarchy->metadata.cached_block);
     zb__metadata_clear(hierarchy);
     zb_store_release(hierarchy->store);
     free(hierarchy);

@@ -21,8 +21,8 @@ typedef struct entry {
     zb__map_link link;
     char *path;
     zb__age document_age, names_age;
-    bool document_is_ahead, names_are_ahead; /* nobody has asked for them yet */
-    char *text;                              /* of the document; NULL: there is none */
+    bool document_is_prefetched, names_are_prefetched; /* nobody has asked for them yet */
+    char *text;                                        /* of the document; NULL: there is none */
     size_t size;
     int format;
     zb_object_info info;
@@ -78,7 +78,7 @@ static bool is_fresh(const zb_hierarchy *hierarchy, const zb__age *age) {
 void zb__metadata_clear(zb_hierarchy *hierarchy) {
     zb__metadata_lock();
     zb__map nodes = hierarchy->metadata.nodes;
-    hierarchy->metadata = (zb__metadata){.served = hierarchy->metadata.served};
+    hierarchy->metadata = (zb__metadata){.cached_block = hierarchy->metadata.cached_block};
     zb__metadata_unlock();
     for (entry *e = after(&nodes, NULL), *next; e; e = next) {
         next = after(&nodes, e);
@@ -163,8 +163,8 @@ static bool tells_block(const char *text) {
     return block && strncmp(block + strspn(block, " \t\r\n:"), "null", 4) != 0;
 }
 
-void zb__metadata_keep(zb_hierarchy *hierarchy, const zb__early_document *document,
-                       uint64_t changes, bool is_ahead) {
+void zb__metadata_keep(zb_hierarchy *hierarchy, const zb__prefetched_document *document,
+                       uint64_t changes, bool is_prefetched) {
     if (!zb__metadata_pays(hierarchy) || (document->code && document->code != ZB_ENOTFOUND))
         return;
     char *text = document->code ? NULL : copy_text(document->text, document->size);
@@ -182,7 +182,7 @@ void zb__metadata_keep(zb_hierarchy *hierarchy, const zb__early_document *docume
         e->is_group = tells_group(text);
         e->has_block = text && tells_block(text);
         e->document_age = zb__age_now(changes);
-        e->document_is_ahead = is_ahead;
+        e->document_is_prefetched = is_prefetched;
         text = old;
     } else if ((e = find(hierarchy, document->path))) {
         e->document_age.time = 0;
@@ -192,21 +192,21 @@ void zb__metadata_keep(zb_hierarchy *hierarchy, const zb__early_document *docume
 }
 
 static bool get(zb_hierarchy *hierarchy, const char *path, bool takes,
-                zb__early_document *document) {
+                zb__prefetched_document *document) {
     bool found = false;
     if (!zb__metadata_pays(hierarchy))
         return false;
     zb__metadata_lock();
     entry *e = find(hierarchy, path);
     if (e && is_fresh(hierarchy, &e->document_age) &&
-        (takes ? e->document_is_ahead : e->text && !e->has_block)) {
+        (takes ? e->document_is_prefetched : e->text && !e->has_block)) {
         document->text = e->text ? copy_text(e->text, e->size) : NULL;
         found = document->text || !e->text;
         document->size = e->size;
         document->format = e->format;
         document->info = e->info;
         document->code = e->text ? ZB_OK : ZB_ENOTFOUND;
-        e->document_is_ahead = false;
+        e->document_is_prefetched = false;
     }
     zb__metadata_unlock();
     if (found && document->code)
@@ -214,11 +214,13 @@ static bool get(zb_hierarchy *hierarchy, const char *path, bool takes,
     return found;
 }
 
-bool zb__metadata_take(zb_hierarchy *hierarchy, const char *path, zb__early_document *document) {
+bool zb__metadata_take(zb_hierarchy *hierarchy, const char *path,
+                       zb__prefetched_document *document) {
     return get(hierarchy, path, true, document);
 }
 
-bool zb__metadata_find(zb_hierarchy *hierarchy, const char *path, zb__early_document *document) {
+bool zb__metadata_find(zb_hierarchy *hierarchy, const char *path,
+                       zb__prefetched_document *document) {
     return get(hierarchy, path, false, document);
 }
 
@@ -240,7 +242,7 @@ static bool copy_names(const zb__names *names, zb__names *out, size_t *bytes) {
 }
 
 void zb__metadata_keep_names(zb_hierarchy *hierarchy, const char *path, const zb__names *names,
-                             bool is_whole, uint64_t changes, bool is_ahead) {
+                             bool is_whole, uint64_t changes, bool is_prefetched) {
     zb__names copy;
     size_t bytes;
     if (!zb__metadata_pays(hierarchy) || !copy_names(names, &copy, &bytes))
@@ -253,7 +255,7 @@ void zb__metadata_keep_names(zb_hierarchy *hierarchy, const char *path, const zb
         e->names = copy;
         e->is_whole = is_whole;
         e->names_age = zb__age_now(changes);
-        e->names_are_ahead = is_ahead;
+        e->names_are_prefetched = is_prefetched;
         copy = old;
     } else if ((e = find(hierarchy, path))) {
         e->names_age.time = 0;
@@ -262,13 +264,13 @@ void zb__metadata_keep_names(zb_hierarchy *hierarchy, const char *path, const zb
     zb__names_free(&copy);
 }
 
-static bool has_ahead(const zb_hierarchy *hierarchy, const entry *e) {
-    return e && is_fresh(hierarchy, &e->names_age) && e->is_whole && e->names_are_ahead;
+static bool has_prefetched(const zb_hierarchy *hierarchy, const entry *e) {
+    return e && is_fresh(hierarchy, &e->names_age) && e->is_whole && e->names_are_prefetched;
 }
 
 bool zb__metadata_has_names(zb_hierarchy *hierarchy, const char *path) {
     zb__metadata_lock();
-    const bool has = has_ahead(hierarchy, find(hierarchy, path));
+    const bool has = has_prefetched(hierarchy, find(hierarchy, path));
     zb__metadata_unlock();
     return has;
 }
@@ -277,9 +279,9 @@ bool zb__metadata_take_names(zb_hierarchy *hierarchy, const char *path, zb__name
     size_t bytes;
     zb__metadata_lock();
     entry *e = find(hierarchy, path);
-    const bool found = has_ahead(hierarchy, e) && copy_names(&e->names, out, &bytes);
+    const bool found = has_prefetched(hierarchy, e) && copy_names(&e->names, out, &bytes);
     if (found)
-        e->names_are_ahead = false;
+        e->names_are_prefetched = false;
     zb__metadata_unlock();
     return found;
 }

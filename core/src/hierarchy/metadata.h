@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The metadata cache of a hierarchy: what its store has told of documents, of names in groups, and
- * by consolidated metadata (served.h). All of it is by path, behind one lock, and counts by one
- * rule (age.h).
+ * by consolidated metadata (consolidated_cache.h). All of it is by path, behind one lock, and
+ * counts by one rule (age.h).
  *
  * Documents and names are kept of distant stores alone. Who opens a node by name asks the store all
- * the same: they are for nodes that a listing has just described (zb_node_open_lately), and for
- * what was read ahead of a walk, of which each answer serves once.
+ * the same: they are for nodes that a listing has just described (zb_node_open_cached), and for
+ * what was prefetched of a walk, of which each answer serves once.
  *
  * Of local stores it is kept which groups above changes are plain, with the versions of their
  * documents.
@@ -14,7 +14,7 @@
 #ifndef ZB_HIERARCHY_METADATA_H
 #define ZB_HIERARCHY_METADATA_H
 
-#include "hierarchy/early.h"
+#include "hierarchy/prefetched.h"
 #include "util/map.h"
 #include "util/names.h"
 #include "zarrbridge/hierarchy.h"
@@ -28,14 +28,14 @@
 
 #define ZB__METADATA_DEPTHS 16 /* of groups that are counted: deeper ones together */
 
-/* {0} is empty. It is a part of the hierarchy, and touched by these functions and those of served.h
-   alone. */
+/* {0} is empty. It is a part of the hierarchy, and touched by these functions and those of
+   consolidated_cache.h alone. */
 typedef struct zb__metadata {
     zb__map nodes; /* by path */
     size_t bytes;
     size_t listed[ZB__METADATA_DEPTHS]; /* groups that a program has listed, by their depth */
     int64_t listed_last[ZB__METADATA_DEPTHS];
-    struct zb__served *served; /* consolidated metadata that were read last, or NULL */
+    struct zb__cached_block *cached_block; /* consolidated metadata that were read last, or NULL */
 } zb__metadata;
 
 /* Guards the metadata of all hierarchies. No other lock is taken under it. */
@@ -50,25 +50,27 @@ bool zb__metadata_pays(const zb_hierarchy *hierarchy);
 void zb__metadata_clear(zb_hierarchy *hierarchy);
 
 /* Keeps a document, or its absence; errors of other kinds are not kept. changes: of the store,
-   before it was asked. is_ahead: nobody has asked for it yet. What does not fit is not kept, and an
-   older answer is not, either. */
-void zb__metadata_keep(zb_hierarchy *hierarchy, const zb__early_document *document,
-                       uint64_t changes, bool is_ahead);
+   before it was asked. is_prefetched: nobody has asked for it yet. What does not fit is not kept,
+   and an older answer is not, either. */
+void zb__metadata_keep(zb_hierarchy *hierarchy, const zb__prefetched_document *document,
+                       uint64_t changes, bool is_prefetched);
 
-/* Fills in all but the document's path. The first one takes only what was read ahead, once,
+/* Fills in all but the document's path. The first one takes only what was prefetched, once,
    absences as well. The second one finds documents, but for those with consolidated metadata, which
    are more than a node. */
-bool zb__metadata_take(zb_hierarchy *hierarchy, const char *path, zb__early_document *document);
-bool zb__metadata_find(zb_hierarchy *hierarchy, const char *path, zb__early_document *document);
+bool zb__metadata_take(zb_hierarchy *hierarchy, const char *path,
+                       zb__prefetched_document *document);
+bool zb__metadata_find(zb_hierarchy *hierarchy, const char *path,
+                       zb__prefetched_document *document);
 
 /* Keeps the names below a group, sorted: all of them (is_whole), or the first. */
 void zb__metadata_keep_names(zb_hierarchy *hierarchy, const char *path, const zb__names *names,
-                             bool is_whole, uint64_t changes, bool is_ahead);
+                             bool is_whole, uint64_t changes, bool is_prefetched);
 
-/* True if the names below the group were read ahead. */
+/* True if the names below the group were prefetched. */
 bool zb__metadata_has_names(zb_hierarchy *hierarchy, const char *path);
 
-/* All names below the group, if they were read ahead, once. False also when memory runs out. */
+/* All names below the group, if they were prefetched, once. False also when memory runs out. */
 bool zb__metadata_take_names(zb_hierarchy *hierarchy, const char *path, zb__names *out);
 
 /* True if the names of the group above are known, and this node's is not among them; `knows`: they

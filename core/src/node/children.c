@@ -3,11 +3,11 @@
  * The children of a group: the names below it that hold a node, each opened.
  *
  * The truth is the store's listing. Consolidated metadata gives names where the store cannot list,
- * or is distant, or has no document below the group: there it gives the documents, too (served.h).
- * Any other local store is asked for each document, so that a stale block can hide a node but never
- * describe it wrongly. A node that cannot be opened is kept with its reason; a name without a
- * document is not a node (the specification has no implicit groups, but for those of version 2) and
- * is left out.
+ * or is distant, or has no document below the group: there it gives the documents, too
+ * (consolidated_cache.h). Any other local store is asked for each document, so that a stale block
+ * can hide a node but never describe it wrongly. A node that cannot be opened is kept with its
+ * reason; a name without a document is not a node (the specification has no implicit groups, but
+ * for those of version 2) and is left out.
  */
 #include "node/children.h"
 
@@ -18,7 +18,7 @@
 #include "util/pool.h"
 #include "util/wait.h"
 #include "array/block.h"
-#include "node/ahead.h"
+#include "node/prefetch.h"
 #include "node/bare.h"
 #include "node/documents.h"
 #include "hierarchy/metadata.h"
@@ -26,7 +26,7 @@
 #include "node/node.h"
 #include "node/open.h"
 #include "hierarchy/path.h"
-#include "hierarchy/served.h"
+#include "hierarchy/consolidated_cache.h"
 #include "hierarchy/staged.h"
 #include "node/v2.h"
 #include "zarrbridge/limits.h"
@@ -63,7 +63,7 @@ static enum zb_code names_listed(const zb_node *group, bool asks, search *s) {
     const bool is_kept = zb__metadata_pays(hierarchy);
     const uint64_t changes = zb_store_changes(hierarchy->store);
     if (is_kept) {
-        zb__ahead_guess(hierarchy, group->path);
+        zb__prefetch_guess(hierarchy, group->path);
         if (zb__metadata_take_names(hierarchy, group->path, &s->names))
             return ZB_OK;
     }
@@ -163,13 +163,14 @@ static enum zb_code names_above(const zb_node *group, search *s) {
 }
 
 static enum zb_code names_consolidated(const zb_node *group, search *s) {
-    const char *served;
-    zb__served *hold;
+    const char *cached_block;
+    zb__cached_block *hold;
     size_t count;
     const zb_json *const *all =
-        zb__served_entries(group->hierarchy, group->path, &count, &served, &hold);
-    enum zb_code code = all ? take_consolidated(all, count, served, s) : names_above(group, s);
-    zb__served_release(hold);
+        zb__cached_block_entries(group->hierarchy, group->path, &count, &cached_block, &hold);
+    enum zb_code code =
+        all ? take_consolidated(all, count, cached_block, s) : names_above(group, s);
+    zb__cached_block_release(hold);
     zb__names_sort(&s->names);
     return code;
 }
@@ -180,7 +181,7 @@ enum zb_code zb__children_names(const zb_node *group, bool asks, zb__names *out,
     if (group->array)
         code = zb_fail(err, ZB_EINVAL, "an array has no children");
     else if (group->hierarchy->store->hints.can_list &&
-             !zb__served_covers(group->hierarchy, group->path))
+             !zb__cached_block_covers(group->hierarchy, group->path))
         code = names_listed(group, asks, &s);
     else
         code = names_consolidated(group, &s);
@@ -205,15 +206,16 @@ static enum zb_code take_child(const char *name, zb_node *node, enum zb_code cod
     return zb_fail(err, ZB_ENOMEM, "out of memory for the child %s", name);
 }
 
-/* read: its document, where that was read ahead, or NULL. */
+/* read: its document, where that was prefetched, or NULL. */
 static enum zb_code open_child(const zb_node *group, const char *name,
-                               const zb__early_document *read, zb_child *child, zb_error *err) {
+                               const zb__prefetched_document *read, zb_child *child,
+                               zb_error *err) {
     zb_node *node = NULL;
     zb_error reason;
     char *path = read ? NULL : zb__path_join(group->path, name);
     if (!read && !path)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a path");
-    enum zb_code code = read ? zb__early_document_open(group->hierarchy, read, &node, &reason)
+    enum zb_code code = read ? zb__prefetched_document_open(group->hierarchy, read, &node, &reason)
                              : zb_node_open(group->hierarchy, path, &node, &reason);
     free(path);
     return take_child(name, node, code, &reason, child, err);
@@ -225,17 +227,18 @@ static enum zb_code open_children(const zb_node *group, const zb__names *names, 
     out->child = calloc(names->count + 1, sizeof *out->child);
     if (!out->child)
         return zb_fail(err, ZB_ENOMEM, "out of memory for %zu children", names->count);
-    zb__early_children early = {.hierarchy = group->hierarchy, .path = group->path, .names = names};
-    zb__early_document *read;
+    zb__prefetched_children prefetched = {
+        .hierarchy = group->hierarchy, .path = group->path, .names = names};
+    zb__prefetched_document *read;
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < names->count && !code; i++) {
-        code = zb__early_children_at(&early, i, &read, err);
+        code = zb__prefetched_children_at(&prefetched, i, &read, err);
         if (!code)
             code = open_child(group, names->name[i].text, read, &out->child[out->count], err);
         if (out->child[out->count].name || code)
             out->count++; /* one that failed halfway counts, too: zb_children_free frees it */
     }
-    zb__early_children_free(&early);
+    zb__prefetched_children_free(&prefetched);
     return code;
 }
 
@@ -262,26 +265,27 @@ enum zb_code zb_group_children(const zb_node *group, zb_children *out, zb_error 
 
 /* ---- Names alone -------------------------------------------------------------------------- */
 
-/* True if the node at path is served (served.h). */
-static bool has_served(zb_hierarchy *hierarchy, const char *path) {
+/* True if the node at path is served (consolidated_cache.h). */
+static bool has_cached_block(zb_hierarchy *hierarchy, const char *path) {
     size_t size;
     int format;
-    char *text = zb__served_text(hierarchy, path, &size, &format);
+    char *text = zb__cached_block_text(hierarchy, path, &size, &format);
     free(text);
     return text != NULL;
 }
 
 /* The same for a distant store, many documents at a time. */
-static enum zb_code tell_ahead(const zb_node *group, const zb__names *names, zb_name_fn fn,
-                               void *context, zb_error *err) {
+static enum zb_code check_prefetch(const zb_node *group, const zb__names *names, zb_name_fn fn,
+                                   void *context, zb_error *err) {
     zb_hierarchy *hierarchy = group->hierarchy;
-    zb__early_children early = {.hierarchy = hierarchy, .path = group->path, .names = names};
-    zb__early_document *read;
+    zb__prefetched_children prefetched = {
+        .hierarchy = hierarchy, .path = group->path, .names = names};
+    zb__prefetched_document *read;
     enum zb_code code = ZB_OK;
     bool stopped = false;
     for (size_t i = 0; i < names->count && !code && !stopped; i++) {
         bool is_node = true;
-        code = zb__early_children_at(&early, i, &read, err);
+        code = zb__prefetched_children_at(&prefetched, i, &read, err);
         if (code)
             break;
         enum zb_code asked = read->code == ZB_ENOTFOUND
@@ -292,7 +296,7 @@ static enum zb_code tell_ahead(const zb_node *group, const zb__names *names, zb_
             *err = read->error;
         stopped = !code && (is_node || asked) && fn(context, names->name[i].text) != 0;
     }
-    zb__early_children_free(&early);
+    zb__prefetched_children_free(&prefetched);
     return code;
 }
 
@@ -302,7 +306,7 @@ static enum zb_code tell_ahead(const zb_node *group, const zb__names *names, zb_
 
 typedef struct asking {
     const zb_node *group;
-    bool is_served; /* the group */
+    bool is_cached_block; /* the group */
     const zb__names *names;
     bool *is_node; /* [names->count], false where that is not known yet */
 } asking;
@@ -312,7 +316,7 @@ static enum zb_code holds_node(const asking *a, size_t i, zb_error *err) {
     char *path = zb__path_join(a->group->path, a->names->name[i].text);
     if (!path)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a path");
-    a->is_node[i] = a->is_served && has_served(hierarchy, path);
+    a->is_node[i] = a->is_cached_block && has_cached_block(hierarchy, path);
     enum zb_code code =
         a->is_node[i] ? ZB_OK : zb__holds_document(hierarchy, path, &a->is_node[i], err);
     free(path);
@@ -344,7 +348,7 @@ static enum zb_code ask_about_rest(asking *a, zb_error *err) {
 static enum zb_code tell_asked(const zb_node *group, const zb__names *names, zb_name_fn fn,
                                void *context, zb_error *err) {
     asking a = {.group = group,
-                .is_served = zb__served_covers(group->hierarchy, group->path),
+                .is_cached_block = zb__cached_block_covers(group->hierarchy, group->path),
                 .names = names,
                 .is_node = calloc(names->count + 1, sizeof(bool))};
     if (!a.is_node)
@@ -361,10 +365,10 @@ enum zb_code zb_group_names(const zb_node *group, zb_name_fn fn, void *context, 
     zb__names names;
     enum zb_code code = zb__children_names(group, true, &names, err);
     if (!code)
-        code =
-            zb__documents_pay(group->hierarchy) && !zb__served_covers(group->hierarchy, group->path)
-                ? tell_ahead(group, &names, fn, context, err)
-                : tell_asked(group, &names, fn, context, err);
+        code = zb__documents_pay(group->hierarchy) &&
+                       !zb__cached_block_covers(group->hierarchy, group->path)
+                   ? check_prefetch(group, &names, fn, context, err)
+                   : tell_asked(group, &names, fn, context, err);
     zb__names_free(&names);
     return code ? add_context(group, code, err) : ZB_OK;
 }

@@ -10,9 +10,9 @@
 
 #include "array/array.h"
 #include "codec/pipeline.h"
+#include "hierarchy/consolidated_cache.h"
 #include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
-#include "hierarchy/served.h"
 #include "hierarchy/staged.h"
 #include "hierarchy/version.h"
 #include "node/document.h"
@@ -166,7 +166,8 @@ static enum zb_code still_answered(zb_node *node, zb_error *err) {
     if (!atomic_load(&node->lacks) ||
         moment - atomic_load(&node->asked) < node->hierarchy->store->hints.fresh)
         return ZB_OK;
-    char *key = node->is_served ? zb__served_key(node->hierarchy, node->path) : document_key(node);
+    char *key = node->is_cached_block ? zb__cached_block_key(node->hierarchy, node->path)
+                                      : document_key(node);
     zb_probe probe = {.asks = ZB_ASK_NAME, .name = key};
     const enum zb_code code =
         key ? zb_store_probe(zb__place_of(node->hierarchy, key), &probe, err) : ZB_OK;
@@ -183,8 +184,9 @@ enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
     zb_object_info info;
     if (!node->hierarchy->store->hints.is_watched)
         return still_answered((zb_node *)node, err);
-    if (node->is_served)
-        return zb__served_stands(node->hierarchy, node->path) ? ZB_OK : zb__array_gone(node, err);
+    if (node->is_cached_block)
+        return zb__cached_block_stands(node->hierarchy, node->path) ? ZB_OK
+                                                                    : zb__array_gone(node, err);
     const uint64_t seen = atomic_load(&((zb_node *)node)->seen);
     enum zb_code code = zb__document_stat(node, seen, &info, err);
     if (code)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hierarchy/consolidated_cache.h"
 #include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
-#include "hierarchy/served.h"
 #include "hierarchy/staged.h"
 #include "node/document.h"
 #include "store/fetch.h"
@@ -20,7 +20,7 @@ bool zb__documents_pay(const zb_hierarchy *hierarchy) {
 }
 
 /* Takes over the bytes of an answer; texts end with a NUL. */
-static void take(zb__early_document *document, zb_fetch *fetch, const char *limit_name) {
+static void take(zb__prefetched_document *document, zb_fetch *fetch, const char *limit_name) {
     document->is_answer = true;
     document->code = fetch->code;
     document->error = fetch->error;
@@ -41,7 +41,8 @@ static void take(zb__early_document *document, zb_fetch *fetch, const char *limi
 }
 
 /* Whether no request tells of the document, as it is in memory, or surely nowhere. */
-static bool take_staged(zb_hierarchy *hierarchy, const char *key, zb__early_document *document) {
+static bool take_staged(zb_hierarchy *hierarchy, const char *key,
+                        zb__prefetched_document *document) {
     const char *limit_name;
     const uint64_t limit = zb__document_limit(&limit_name);
     zb_store *place = zb__place_of(hierarchy, key);
@@ -55,17 +56,17 @@ static bool take_staged(zb_hierarchy *hierarchy, const char *key, zb__early_docu
 
 /* The path of each document, and its text where that is served. Returns the number of the others,
    whose requests it makes. */
-static size_t prepare(zb_hierarchy *hierarchy, zb__early_document *documents, size_t count,
+static size_t prepare(zb_hierarchy *hierarchy, zb__prefetched_document *documents, size_t count,
                       bool is_own, zb_fetch *fetches, uint64_t limit) {
     size_t asked = 0;
     for (size_t i = 0; i < count; i++) {
-        zb__early_document *document = &documents[i];
+        zb__prefetched_document *document = &documents[i];
         char *key = document->path ? zb__path_join(document->path, "zarr.json") : NULL;
         document->code = ZB_OK;
-        document->text = key && !is_own ? zb__served_text(hierarchy, document->path,
-                                                          &document->size, &document->format)
+        document->text = key && !is_own ? zb__cached_block_text(hierarchy, document->path,
+                                                                &document->size, &document->format)
                                         : NULL;
-        document->is_served = document->text;
+        document->is_cached_block = document->text;
         if (!key)
             document->code = zb_fail(&document->error, ZB_ENOMEM, "no memory for a key");
         if (!key || document->text || take_staged(hierarchy, key, document) ||
@@ -86,8 +87,8 @@ static size_t prepare(zb_hierarchy *hierarchy, zb__early_document *documents, si
 
 /* By their paths. is_own: of the store itself, as it is now. most: the bytes of one, besides the
    limit. */
-static enum zb_code read_all(zb_hierarchy *hierarchy, zb__early_document *documents, size_t count,
-                             bool is_own, uint64_t most, zb_error *err) {
+static enum zb_code read_all(zb_hierarchy *hierarchy, zb__prefetched_document *documents,
+                             size_t count, bool is_own, uint64_t most, zb_error *err) {
     const char *limit_name;
     uint64_t limit = zb__document_limit(&limit_name);
     limit = most < limit ? most : limit;
@@ -108,17 +109,17 @@ static enum zb_code read_all(zb_hierarchy *hierarchy, zb__early_document *docume
     return code;
 }
 
-static void free_all(zb__early_document *documents, size_t count) {
+static void free_all(zb__prefetched_document *documents, size_t count) {
     for (size_t i = 0; i < count; i++) {
         free(documents[i].path);
         free(documents[i].text);
-        documents[i] = (zb__early_document){.path = NULL};
+        documents[i] = (zb__prefetched_document){.path = NULL};
     }
 }
 
 void zb__documents_fetch(zb_hierarchy *hierarchy, const char *const *paths, size_t count,
                          uint64_t changes) {
-    zb__early_document *documents = calloc(count + 1, sizeof *documents);
+    zb__prefetched_document *documents = calloc(count + 1, sizeof *documents);
     for (size_t i = 0; documents && i < count; i++)
         documents[i].path = strdup(paths[i]);
     enum zb_code code = documents
@@ -136,42 +137,42 @@ void zb__documents_fetch(zb_hierarchy *hierarchy, const char *const *paths, size
 /* ---- Children on the way of a visit ------------------------------------------------------- */
 
 /* Those from name number i on, in place of those that were there before. */
-static enum zb_code read_children(zb__early_children *early, size_t i, zb_error *err) {
-    const zb__names *names = early->names;
-    const uint64_t changes = zb_store_changes(early->hierarchy->store);
-    if (!early->documents)
-        early->documents = calloc(AHEAD, sizeof *early->documents);
-    if (!early->documents)
+static enum zb_code read_children(zb__prefetched_children *prefetched, size_t i, zb_error *err) {
+    const zb__names *names = prefetched->names;
+    const uint64_t changes = zb_store_changes(prefetched->hierarchy->store);
+    if (!prefetched->documents)
+        prefetched->documents = calloc(AHEAD, sizeof *prefetched->documents);
+    if (!prefetched->documents)
         return zb_fail(err, ZB_ENOMEM, "no memory for documents");
-    free_all(early->documents, early->count);
-    early->first = i;
-    early->count = names->count - i < AHEAD ? names->count - i : AHEAD;
-    for (size_t k = 0; k < early->count; k++)
-        early->documents[k].path = zb__path_join(early->path, names->name[i + k].text);
-    enum zb_code code =
-        read_all(early->hierarchy, early->documents, early->count, early->is_own, UINT64_MAX, err);
-    for (size_t k = 0; k < early->count && !code && !early->is_own; k++) {
-        if (early->documents[k].is_answer && early->documents[k].text)
-            zb__metadata_keep(early->hierarchy, &early->documents[k], changes, false);
+    free_all(prefetched->documents, prefetched->count);
+    prefetched->first = i;
+    prefetched->count = names->count - i < AHEAD ? names->count - i : AHEAD;
+    for (size_t k = 0; k < prefetched->count; k++)
+        prefetched->documents[k].path = zb__path_join(prefetched->path, names->name[i + k].text);
+    enum zb_code code = read_all(prefetched->hierarchy, prefetched->documents, prefetched->count,
+                                 prefetched->is_own, UINT64_MAX, err);
+    for (size_t k = 0; k < prefetched->count && !code && !prefetched->is_own; k++) {
+        if (prefetched->documents[k].is_answer && prefetched->documents[k].text)
+            zb__metadata_keep(prefetched->hierarchy, &prefetched->documents[k], changes, false);
     }
     return code;
 }
 
-enum zb_code zb__early_children_at(zb__early_children *early, size_t i, zb__early_document **out,
-                                   zb_error *err) {
+enum zb_code zb__prefetched_children_at(zb__prefetched_children *prefetched, size_t i,
+                                        zb__prefetched_document **out, zb_error *err) {
     enum zb_code code = ZB_OK;
     *out = NULL;
-    if (!zb__documents_pay(early->hierarchy))
+    if (!zb__documents_pay(prefetched->hierarchy))
         return ZB_OK;
-    if (!early->documents || i >= early->first + early->count)
-        code = read_children(early, i, err);
+    if (!prefetched->documents || i >= prefetched->first + prefetched->count)
+        code = read_children(prefetched, i, err);
     if (!code)
-        *out = &early->documents[i - early->first];
+        *out = &prefetched->documents[i - prefetched->first];
     return code;
 }
 
-void zb__early_children_free(zb__early_children *early) {
-    if (early->documents)
-        free_all(early->documents, early->count);
-    free(early->documents);
+void zb__prefetched_children_free(zb__prefetched_children *prefetched) {
+    if (prefetched->documents)
+        free_all(prefetched->documents, prefetched->count);
+    free(prefetched->documents);
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "hierarchy/early.h"
+#include "hierarchy/prefetched.h"
 #include "util/names.h"
 #include "zarrbridge/node.h"
 #include "zarrbridge/sys/store.h"
@@ -14,7 +14,7 @@
 /* True if reading documents ahead saves time. */
 bool zb__documents_pay(const zb_hierarchy *hierarchy);
 
-/* Reads the documents of the nodes at the paths, and keeps them as read ahead. changes: of the
+/* Reads the documents of the nodes at the paths, and keeps them as prefetched. changes: of the
    store, before the paths were found. */
 void zb__documents_fetch(zb_hierarchy *hierarchy, const char *const *paths, size_t count,
                          uint64_t changes);
@@ -23,21 +23,22 @@ void zb__documents_fetch(zb_hierarchy *hierarchy, const char *const *paths, size
    worth it are read together, when the visit comes to the first of them. An error is a lack of
    memory, or of the store as a whole. The caller sets the first four members, and the rest to
    zeros. */
-typedef struct zb__early_children {
+typedef struct zb__prefetched_children {
     zb_hierarchy *hierarchy;
     const char *path;       /* of the group */
     const zb__names *names; /* of the children that are visited; paths below the group do as well */
     bool is_own; /* those of the store itself, as they are now, for changes; else those that are
-                    served (served.h), or were read ahead (ahead.h), are not asked for */
-    zb__early_document *documents;
+                    served (consolidated_cache.h), or were prefetched (prefetch.h), are not asked
+                    for */
+    zb__prefetched_document *documents;
     size_t first, count; /* the names whose documents are there */
-} zb__early_children;
+} zb__prefetched_children;
 
 /* The document of name number i, borrowed until the next call; its text may be taken out of it.
    NULL of a local store. */
-enum zb_code zb__early_children_at(zb__early_children *early, size_t i, zb__early_document **out,
-                                   zb_error *err);
+enum zb_code zb__prefetched_children_at(zb__prefetched_children *prefetched, size_t i,
+                                        zb__prefetched_document **out, zb_error *err);
 
-void zb__early_children_free(zb__early_children *early);
+void zb__prefetched_children_free(zb__prefetched_children *prefetched);
 
 #endif

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 #include "hierarchy/path.h"
-#include "node/ahead.h"
 #include "node/bare.h"
 #include "node/children.h"
 #include "node/documents.h"
 #include "node/node.h"
 #include "node/open.h"
+#include "node/prefetch.h"
 #include "node/walk.h"
 #include "util/wait.h"
 
@@ -26,11 +26,11 @@ typedef struct walk {
 
 /* A group is needed as a whole where its block is the index, and what has no document is only found
    in one. */
-static enum zb_code look(walk *w, const char *path, const zb__early_document *read, zb_node **out,
-                         zb_error *err) {
+static enum zb_code look(walk *w, const char *path, const zb__prefetched_document *read,
+                         zb_node **out, zb_error *err) {
     *out = NULL;
     if (read)
-        return zb__early_document_open(w->hierarchy, read, out, err);
+        return zb__prefetched_document_open(w->hierarchy, read, out, err);
     if (zb__node_keeps_entries(w->hierarchy))
         return zb_node_open(w->hierarchy, path, out, err);
     enum zb_code code = zb__node_look(w->hierarchy, path, &w->last, out, err);
@@ -49,17 +49,18 @@ static void tell(walk *w, const char *path, const zb_node *node, const char *rea
     w->stopped = w->fn(w->context, &entry) != 0;
 }
 
-/* read: its document, where that was read ahead, or NULL. */
-static enum zb_code visit(walk *w, const char *path, const zb__early_document *read, zb_error *err);
+/* read: its document, where that was prefetched, or NULL. */
+static enum zb_code visit(walk *w, const char *path, const zb__prefetched_document *read,
+                          zb_error *err);
 
 static enum zb_code visit_children(walk *w, const zb__names *names, const char *path,
                                    zb_error *err) {
     enum zb_code code = ZB_OK;
-    zb__early_children early = {.hierarchy = w->hierarchy, .path = path, .names = names};
-    zb__early_document *read;
+    zb__prefetched_children prefetched = {.hierarchy = w->hierarchy, .path = path, .names = names};
+    zb__prefetched_document *read;
     for (size_t i = 0; i < names->count && !code && !w->stopped; i++) {
         const zb__name *name = &names->name[i];
-        code = zb__early_children_at(&early, i, &read, err);
+        code = zb__prefetched_children_at(&prefetched, i, &read, err);
         if (code)
             break;
         char *below = zb__path_join(path, name->text);
@@ -71,12 +72,12 @@ static enum zb_code visit_children(walk *w, const zb__names *names, const char *
         code = code == ZB_ENOTFOUND ? ZB_OK : code;
         free(below);
     }
-    zb__early_children_free(&early);
+    zb__prefetched_children_free(&prefetched);
     return code;
 }
 
 /* Recursion is as deep as names in the store are nested. ZB_ENOTFOUND means this path alone. */
-static enum zb_code visit(walk *w, const char *path, const zb__early_document *read,
+static enum zb_code visit(walk *w, const char *path, const zb__prefetched_document *read,
                           zb_error *err) {
     zb_node *node;
     zb__names names = {.count = 0};
@@ -92,7 +93,7 @@ static enum zb_code visit(walk *w, const char *path, const zb__early_document *r
     tell(w, path, node, reason.message);
     code = ZB_OK;
     if (node && !node->array && !w->stopped) {
-        zb__ahead_read(w->hierarchy, path, ZB__GROUPS_AHEAD);
+        zb__prefetch_read(w->hierarchy, path, ZB__GROUPS_AHEAD);
         code = zb__children_names(node, false, &names, err);
         if (code)
             zb__node_add_context(w->hierarchy, "group", path, code, err);

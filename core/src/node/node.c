@@ -12,8 +12,8 @@
 #include "array/array.h"
 #include "array/block.h"
 #include "hierarchy/cache_id.h"
+#include "hierarchy/consolidated_cache.h"
 #include "hierarchy/path.h"
-#include "hierarchy/served.h"
 #include "node/document.h"
 #include "util/clock.h"
 #include "util/json.h"
@@ -146,16 +146,16 @@ enum zb_code zb__node_add_context(const zb_hierarchy *hierarchy, const char *kin
 }
 
 zb_node *zb__node_share(zb_hierarchy *hierarchy, const char *path, zb_json *document, int format,
-                        struct zb__served *hold) {
+                        struct zb__cached_block *hold) {
     zb_node *node = new_node(hierarchy, path);
     if (!node)
         return NULL;
     const zb_json *attributes = zb_json_get(document, "attributes");
     node->document = document;
-    node->served = hold;
+    node->cached_block = hold;
     node->attributes = zb_json_kind_of(attributes) == ZB_JSON_OBJECT ? attributes : NULL;
     node->format = format;
-    node->is_served = true;
+    node->is_cached_block = true;
     return node;
 }
 
@@ -171,8 +171,8 @@ void zb_node_release(zb_node *node) {
     if (!node || atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) != 1)
         return;
     zb__array_free(node->array);
-    if (node->served)
-        zb__served_release(node->served);
+    if (node->cached_block)
+        zb__cached_block_release(node->cached_block);
     else
         zb_json_free(node->document);
     zb_hierarchy_release(node->hierarchy);

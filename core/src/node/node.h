@@ -16,11 +16,12 @@ struct zb_node {
     zb_hierarchy *hierarchy; /* one reference */
     char *path;
     zb_json *document;
-    struct zb__served *served; /* the document's owner, where others share it (served.h); or NULL */
+    struct zb__cached_block *cached_block; /* the document's owner, where others share it
+                                              (consolidated_cache.h); or NULL */
     const zb_json *attributes;
     zb__array *array;          /* NULL for a group */
     int format;                /* 3, or 2: the document is a translation then (v2.h) */
-    bool is_served;            /* made of consolidated metadata: it may have no document */
+    bool is_cached_block;      /* made of consolidated metadata: it may have no document */
     uint64_t home;             /* zb_store_identify of its path when it was opened; 0: not known */
     uint64_t version;          /* version of its document, in one word; 0: not sure */
     atomic_uint_fast64_t seen; /* the last version that is known to have this storage layout */
@@ -48,9 +49,10 @@ enum zb_code zb__node_make(zb_hierarchy *hierarchy, const char *path, const char
 enum zb_code zb__node_make_parsed(zb_hierarchy *hierarchy, const char *path, const char *text,
                                   size_t size, zb_json *json, zb_node **out, zb_error *err);
 
-/* Makes a group whose document is `hold`'s, which it takes over (served.h). NULL: no memory. */
+/* Makes a group whose document is `hold`'s, which it takes over (consolidated_cache.h). NULL: no
+   memory. */
 zb_node *zb__node_share(zb_hierarchy *hierarchy, const char *path, zb_json *document, int format,
-                        struct zb__served *hold);
+                        struct zb__cached_block *hold);
 
 /* Puts store, kind ("array", "group", "node") and path before a message. */
 enum zb_code zb__node_add_context(const zb_hierarchy *hierarchy, const char *kind, const char *path,

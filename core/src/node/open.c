@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hierarchy/consolidated_cache.h"
 #include "hierarchy/metadata.h"
 #include "hierarchy/path.h"
-#include "hierarchy/served.h"
 #include "hierarchy/staged.h"
 #include "node/bare.h"
 #include "node/document.h"
@@ -22,8 +22,8 @@
 /* The document is read between two looks at the file or object that holds it: document and holder
    belong together when both looks see the same. When they differ, another process is deleting or
    replacing the node at this moment. */
-static enum zb_code read_steady(zb_hierarchy *hierarchy, zb__early_document *out, uint64_t *home,
-                                zb_error *err) {
+static enum zb_code read_steady(zb_hierarchy *hierarchy, zb__prefetched_document *out,
+                                uint64_t *home, zb_error *err) {
     enum { TRIES = 16 };
     uint64_t now = zb_store_identify(hierarchy->store, out->path);
     for (int tries = 0;; tries++) {
@@ -56,14 +56,14 @@ static enum zb_code keep_entries(zb_node **node, const char *text, size_t size, 
     return code;
 }
 
-static void mark_origin(zb_node *node, const zb__early_document *document, uint64_t home) {
+static void mark_origin(zb_node *node, const zb__prefetched_document *document, uint64_t home) {
     node->format = document->format;
     zb__node_mark_version(node, home, &document->info);
 }
 
 enum zb_code zb__node_open_own(zb_hierarchy *hierarchy, const char *path, zb_node **out,
                                zb_error *err) {
-    zb__early_document document = {.path = (char *)(uintptr_t)path};
+    zb__prefetched_document document = {.path = (char *)(uintptr_t)path};
     uint64_t home, changes = zb_store_changes(hierarchy->store);
     enum zb_code code = zb__path_check(path, err);
     if (code)
@@ -88,45 +88,45 @@ enum zb_code zb__node_open_own(zb_hierarchy *hierarchy, const char *path, zb_nod
     if (code)
         return code;
     if (!(*out)->array)
-        (*out)->served =
-            zb__served_keep(hierarchy, path, (*out)->document, (*out)->format, is_bare, changes);
+        (*out)->cached_block = zb__cached_block_keep(hierarchy, path, (*out)->document,
+                                                     (*out)->format, is_bare, changes);
     return ZB_OK;
 }
 
 bool zb__node_open_owner(zb_hierarchy *hierarchy, const char *path, zb_node **out) {
     int format;
-    zb__served *hold;
-    zb_json *document = zb__served_owner(hierarchy, path, &format, &hold);
+    zb__cached_block *hold;
+    zb_json *document = zb__cached_block_owner(hierarchy, path, &format, &hold);
     zb_node *node = document ? zb__node_share(hierarchy, path, document, format, hold) : NULL;
     if (node)
         *out = node;
     else
-        zb__served_release(hold);
+        zb__cached_block_release(hold);
     return node != NULL;
 }
 
 /* A node that consolidated metadata describes. An entry that makes no node says nothing. */
-static bool open_served(zb_hierarchy *hierarchy, const char *path, zb_node **out) {
+static bool open_cached_block(zb_hierarchy *hierarchy, const char *path, zb_node **out) {
     size_t size;
     int format;
     if (zb__path_check(path, NULL))
         return false;
     if (hierarchy->trusts_list && zb__node_open_owner(hierarchy, path, out))
         return true;
-    char *text = zb__served_text(hierarchy, path, &size, &format);
+    char *text = zb__cached_block_text(hierarchy, path, &size, &format);
     bool opened = text && zb__node_make(hierarchy, path, text, size, out, NULL) == ZB_OK;
     free(text);
     if (opened) {
         (*out)->format = format;
-        (*out)->is_served = true;
+        (*out)->is_cached_block = true;
     }
     return opened;
 }
 
 enum zb_code zb_node_open(zb_hierarchy *hierarchy, const char *path, zb_node **out, zb_error *err) {
-    if (open_served(hierarchy, path, out))
+    if (open_cached_block(hierarchy, path, out))
         return ZB_OK;
-    if (hierarchy->trusts_list && zb__served_lacks(hierarchy, path))
+    if (hierarchy->trusts_list && zb__cached_block_lacks(hierarchy, path))
         return zb__node_add_context(
             hierarchy, "node", path,
             zb_fail(err, ZB_ENOTFOUND, "the consolidated metadata of the store do not have it"),
@@ -180,8 +180,9 @@ enum zb_code zb__node_look(zb_hierarchy *hierarchy, const char *path, zb__looked
 
 /* ---- Documents that were read before ------------------------------------------------------ */
 
-enum zb_code zb__early_document_open(zb_hierarchy *hierarchy, const zb__early_document *document,
-                                     zb_node **out, zb_error *err) {
+enum zb_code zb__prefetched_document_open(zb_hierarchy *hierarchy,
+                                          const zb__prefetched_document *document, zb_node **out,
+                                          zb_error *err) {
     char *text = NULL;
     size_t size = 0;
     zb_object_info info = document->info;
@@ -202,7 +203,7 @@ enum zb_code zb__early_document_open(zb_hierarchy *hierarchy, const zb__early_do
     if (code)
         return code;
     (*out)->format = is_older ? 2 : document->format;
-    (*out)->is_served = document->is_served;
+    (*out)->is_cached_block = document->is_cached_block;
     zb__node_mark_version(*out, 0, &info);
     return ZB_OK;
 }
@@ -231,14 +232,14 @@ static void list_around(zb_hierarchy *hierarchy, const char *path) {
     free(group);
 }
 
-enum zb_code zb_node_open_lately(zb_hierarchy *hierarchy, const char *path, zb_node **out,
+enum zb_code zb_node_open_cached(zb_hierarchy *hierarchy, const char *path, zb_node **out,
                                  zb_error *err) {
-    zb__early_document document = {.path = (char *)(uintptr_t)path};
+    zb__prefetched_document document = {.path = (char *)(uintptr_t)path};
     bool knows = false;
     if (!zb__metadata_pays(hierarchy))
         return zb_node_open(hierarchy, path, out, err);
     if (zb__metadata_find(hierarchy, path, &document)) {
-        const enum zb_code code = zb__early_document_open(hierarchy, &document, out, err);
+        const enum zb_code code = zb__prefetched_document_open(hierarchy, &document, out, err);
         free(document.text);
         return code;
     }
@@ -246,7 +247,7 @@ enum zb_code zb_node_open_lately(zb_hierarchy *hierarchy, const char *path, zb_n
         return ZB_OK;
     const bool lists = *path && hierarchy->store->hints.can_list;
     bool lacks = lists && zb__metadata_lacks(hierarchy, path, &knows);
-    if (lists && !knows && zb__served_lacks(hierarchy, path)) {
+    if (lists && !knows && zb__cached_block_lacks(hierarchy, path)) {
         list_around(hierarchy, path); /* tells as much as asking for what is hardly there */
         lacks = zb__metadata_lacks(hierarchy, path, &knows);
     }

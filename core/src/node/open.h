@@ -6,15 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "hierarchy/early.h"
+#include "hierarchy/prefetched.h"
 #include "zarrbridge/node.h"
 
 /* As zb_node_open, always by the store's own document, whatever consolidated metadata serve. */
 enum zb_code zb__node_open_own(zb_hierarchy *hierarchy, const char *path, zb_node **out,
                                zb_error *err);
 
-/* Opens the group whose consolidated metadata serve the nodes below it (served.h), as it was then:
-   it shares their document. False, with nothing opened, where path is another node. */
+/* Opens the group whose consolidated metadata serve the nodes below it (consolidated_cache.h), as
+   it was then: it shares their document. False, with nothing opened, where path is another node. */
 bool zb__node_open_owner(zb_hierarchy *hierarchy, const char *path, zb_node **out);
 
 /* The array that was looked at last, and its document: many arrays of a store are described by one
@@ -35,7 +35,8 @@ enum zb_code zb__node_look(zb_hierarchy *hierarchy, const char *path, zb__looked
                            zb_node **out, zb_error *err);
 
 /* As zb_node_open, of a document that was read. */
-enum zb_code zb__early_document_open(zb_hierarchy *hierarchy, const zb__early_document *document,
-                                     zb_node **out, zb_error *err);
+enum zb_code zb__prefetched_document_open(zb_hierarchy *hierarchy,
+                                          const zb__prefetched_document *document, zb_node **out,
+                                          zb_error *err);
 
 #endif

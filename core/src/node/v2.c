@@ -17,7 +17,7 @@
 #include "hierarchy/notes.h"
 #include "node/node.h"
 #include "hierarchy/path.h"
-#include "hierarchy/served.h"
+#include "hierarchy/consolidated_cache.h"
 #include "hierarchy/staged.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"
@@ -205,7 +205,7 @@ enum zb_code zb__v2_read(zb_hierarchy *hierarchy, const char *path, char **text,
                          zb_object_info *info, zb_error *err) {
     zb_json *document;
     bool implicit = false;
-    if (zb__served_format(hierarchy, path) == 3 || is_nothing(hierarchy, path))
+    if (zb__cached_block_format(hierarchy, path) == 3 || is_nothing(hierarchy, path))
         return ZB_ENOTFOUND;
     enum zb_code code = read_json(hierarchy, path, zarray, &document, info, err);
     if (!code) {

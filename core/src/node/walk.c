@@ -52,7 +52,7 @@ static enum zb_code kind_of_text(const char *text, size_t size, char *kind, zb_e
 
 /* read: the document, where it was read before, or NULL. */
 static enum zb_code find_kind(zb_hierarchy *hierarchy, const char *path,
-                              const zb__early_document *read, char *kind, bool *older,
+                              const zb__prefetched_document *read, char *kind, bool *older,
                               zb_error *err) {
     char *text = NULL;
     size_t size = 0;
@@ -81,7 +81,7 @@ enum zb_code zb__node_kind(zb_hierarchy *hierarchy, const char *path, char *kind
 
 /* Adds the node at path; *enter tells whether there can be nodes below. */
 static enum zb_code add_node(zb_hierarchy *hierarchy, const char *path,
-                             const zb__early_document *read, zb__names *out, bool *enter,
+                             const zb__prefetched_document *read, zb__names *out, bool *enter,
                              zb_error *err) {
     char kind;
     bool older;
@@ -117,19 +117,19 @@ typedef struct node_walk {
 } node_walk;
 
 static enum zb_code add_nodes(const node_walk *walk, const char *path,
-                              const zb__early_document *read, bool is_start, zb_error *err);
+                              const zb__prefetched_document *read, bool is_start, zb_error *err);
 
 static enum zb_code add_below(const node_walk *walk, const char *path, const zb__names *names,
                               zb_error *err) {
     zb__links *const links = walk->links;
     enum zb_code code = ZB_OK;
     /* Of a moment before the nodes are looked at, as each is of the moment before the next. */
-    zb__early_children early = {
+    zb__prefetched_children prefetched = {
         .hierarchy = walk->hierarchy, .path = path, .names = names, .is_own = true};
-    zb__early_document *read;
+    zb__prefetched_document *read;
     for (size_t i = 0; i < names->count && !code; i++) {
         const zb__name *name = &names->name[i];
-        code = zb__early_children_at(&early, i, &read, err);
+        code = zb__prefetched_children_at(&prefetched, i, &read, err);
         if (code)
             break;
         char *below = zb__path_join(path, name->text);
@@ -143,7 +143,7 @@ static enum zb_code add_below(const node_walk *walk, const char *path, const zb_
             code = add_nodes(walk, below, read, false, err);
         free(below);
     }
-    zb__early_children_free(&early);
+    zb__prefetched_children_free(&prefetched);
     return code;
 }
 
@@ -180,7 +180,7 @@ static enum zb_code add_others(const node_walk *walk, const char *path, const zb
 
 /* Recursion is as deep as names in the store are nested. */
 static enum zb_code add_nodes(const node_walk *walk, const char *path,
-                              const zb__early_document *read, bool is_start, zb_error *err) {
+                              const zb__prefetched_document *read, bool is_start, zb_error *err) {
     bool enter;
     zb__names names = {.count = 0}, *out = walk->out;
     const size_t own = out->count;

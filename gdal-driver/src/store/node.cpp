@@ -23,7 +23,7 @@ enum zb_code delete_node(zb_hierarchy *store, const std::string &path, zb_error 
 
 NodePtr open_nearby(zb_hierarchy *store, const std::string &path, zb_error *err) {
     zb_node *node = nullptr;
-    if (zb_node_open_lately(store, path.c_str(), &node, err) != ZB_OK)
+    if (zb_node_open_cached(store, path.c_str(), &node, err) != ZB_OK)
         return nullptr;
     return adopt_node(node);
 }

@@ -29,7 +29,7 @@ NodePtr open_node(zb_hierarchy *store, const std::string &path, zb_error *err);
 enum zb_code delete_node(zb_hierarchy *store, const std::string &path, zb_error *err);
 
 /* The same for the nodes around one that is open: of a distant store, what it has told lately
-   counts (zb_node_open_lately). */
+   counts (zb_node_open_cached). */
 NodePtr open_nearby(zb_hierarchy *store, const std::string &path, zb_error *err);
 
 /* The children of a group, sorted by name. */

@@ -177,7 +177,7 @@ static enum zb_code read_child(const vol_node *group, const char *name, zb_node 
     if (code)
         return code;
     reason->code = vol_links_are_listed(group)
-                       ? zb_node_open_lately(group->file->hierarchy, path, zarr, reason)
+                       ? zb_node_open_cached(group->file->hierarchy, path, zarr, reason)
                        : zb_node_open(group->file->hierarchy, path, zarr, reason);
     free(path);
     *as_named = reason->code == ZB_ENOTFOUND && vol_name_is_reserved(name);

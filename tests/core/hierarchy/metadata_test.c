@@ -109,7 +109,7 @@ static size_t count_names(zb_hierarchy *store, const char *path) {
     zb_node *group;
     zb_error err;
     size_t names = 0;
-    ASSERT_OK(zb_node_open_lately(store, path, &group, &err), err);
+    ASSERT_OK(zb_node_open_cached(store, path, &group, &err), err);
     ASSERT_OK(zb_group_names(group, count_name, &names, &err), err);
     zb_node_release(group);
     return names;
@@ -175,7 +175,7 @@ static void odd_documents(void **state) {
     assert_int_equal(count_names(store, ""), 6);
     for (int i = 1; i <= 3; i++) {
         const char path[] = {'g', (char)('0' + i), '\0'};
-        assert_true(zb_node_open_lately(store, path, &node, &err) == ZB_EFORMAT);
+        assert_true(zb_node_open_cached(store, path, &node, &err) == ZB_EFORMAT);
     }
     assert_int_equal(count_names(store, "g4"), 4);
     assert_int_equal(count_names(store, "g5"), 4);
@@ -186,7 +186,7 @@ static void odd_documents(void **state) {
 static int length_lately(zb_hierarchy *store, const char *path) {
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_node_open_lately(store, path, &node, &err), err);
+    ASSERT_OK(zb_node_open_cached(store, path, &node, &err), err);
     const int length = (int)zb_node_array(node)->shape[0];
     zb_node_release(node);
     return length;
@@ -201,7 +201,7 @@ static void a_list_spares_the_opening(void **state) {
     assert_int_equal(count_names(store, "g1/h2"), 3);
     (void)later_take(zb_hierarchy_store(store));
     assert_int_equal(length_lately(store, "g1/h2/a1"), 122);
-    ASSERT_FAILS(zb_node_open_lately(store, "g1/h2/x", &node, &err), ZB_ENOTFOUND, err, "g1/h2/x");
+    ASSERT_FAILS(zb_node_open_cached(store, "g1/h2/x", &node, &err), ZB_ENOTFOUND, err, "g1/h2/x");
     assert_int_equal(asked(store), 0);
     set_array(mem, "g1/h2/a1", 5);
     set_array(mem, "g1/h2/x", 6);
@@ -225,14 +225,14 @@ static void what_is_missed_is_asked_for_once(void **state) {
     zb_hierarchy *mem = new_tree();
     zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
     zb_node *node;
-    ASSERT_FAILS(zb_node_open_lately(store, "g1/x", &node, &err), ZB_ENOTFOUND, err, "g1/x");
+    ASSERT_FAILS(zb_node_open_cached(store, "g1/x", &node, &err), ZB_ENOTFOUND, err, "g1/x");
     assert_true(asked(store) > 0);
-    ASSERT_FAILS(zb_node_open_lately(store, "g1/y", &node, &err), ZB_ENOTFOUND, err, "g1/y");
-    ASSERT_FAILS(zb_node_open_lately(store, "g1/h", &node, &err), ZB_ENOTFOUND, err, "g1/h");
+    ASSERT_FAILS(zb_node_open_cached(store, "g1/y", &node, &err), ZB_ENOTFOUND, err, "g1/y");
+    ASSERT_FAILS(zb_node_open_cached(store, "g1/h", &node, &err), ZB_ENOTFOUND, err, "g1/h");
     assert_int_equal(asked(store), 0);
-    ASSERT_OK(zb_node_open_lately(store, "g1/h1", &node, &err), err);
+    ASSERT_OK(zb_node_open_cached(store, "g1/h1", &node, &err), err);
     zb_node_release(node);
-    ASSERT_FAILS(zb_node_open_lately(store, "g1/../g1", &node, &err), ZB_EINVAL, err, "g1");
+    ASSERT_FAILS(zb_node_open_cached(store, "g1/../g1", &node, &err), ZB_EINVAL, err, "g1");
     zb_hierarchy_release(store);
     zb_hierarchy_release(mem);
 }

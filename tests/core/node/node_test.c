@@ -57,7 +57,8 @@ static void leaves_consolidated_entries_out(void **state) {
         "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"a\":1},\"consolidated_"
         "metadata\":"
         "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{\"a\":{},\"b\":{}}}}");
-    set(store, "a/zarr.json", "{}"); /* so that they are not all that there is (served_test.c) */
+    set(store, "a/zarr.json", "{}"); /* so that they are not all that there is
+                                        (consolidated_cache_test.c) */
     for (int can_list = 0; can_list < 2; can_list++) {
         zb_node *node;
         zb_hierarchy_store(store)->hints.can_list = can_list;

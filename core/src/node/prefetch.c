@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "node/ahead.h"
+#include "node/prefetch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static void read_documents(const job *j, uint64_t changes) {
 
 /* ---- Together ----------------------------------------------------------------------------- */
 
-void zb__ahead_read(zb_hierarchy *hierarchy, const char *path, size_t groups) {
+void zb__prefetch_read(zb_hierarchy *hierarchy, const char *path, size_t groups) {
     zb__names paths;
     const uint64_t changes = zb_store_changes(hierarchy->store);
     if (!zb__metadata_pays(hierarchy) || !hierarchy->store->hints.can_list ||
@@ -114,9 +114,10 @@ void zb__ahead_read(zb_hierarchy *hierarchy, const char *path, size_t groups) {
     zb__names_free(&paths);
 }
 
-void zb__ahead_guess(zb_hierarchy *hierarchy, const char *path) {
+void zb__prefetch_guess(zb_hierarchy *hierarchy, const char *path) {
     const size_t listed = zb__metadata_count(hierarchy, path);
     if (listed < 2)
         return;
-    zb__ahead_read(hierarchy, path, listed < ZB__GROUPS_AHEAD / 4 ? 4 * listed : ZB__GROUPS_AHEAD);
+    zb__prefetch_read(hierarchy, path,
+                      listed < ZB__GROUPS_AHEAD / 4 ? 4 * listed : ZB__GROUPS_AHEAD);
 }
