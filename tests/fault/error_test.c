@@ -46,7 +46,7 @@ static void over(void) {
     shim_end();
 }
 
-/* A note that a block is owed stays until the next writer changes something below its group. */
+/* A note that a block is dirty stays until the next writer changes something below its group. */
 static void change_once_more(void) {
     char note[512];
     zb_hierarchy *store;
@@ -60,7 +60,7 @@ static void change_once_more(void) {
     ASSERT_OK(zb_node_set_attribute(node, "seen", "true", &changed, &err), err);
     zb_node_release(changed);
     zb_node_release(node);
-    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
     zb_hierarchy_release(store);
 }
 

@@ -377,7 +377,7 @@ enum zb_code scenario_run(const scenario *s, const char *root, zb_error *err) {
         return code;
     code = s->run(store, err);
     if (!code)
-        PERSIST(code, zb_hierarchy_settle(store, err));
+        PERSIST(code, zb_hierarchy_write_back(store, err));
     zb_hierarchy_release(store);
     return code;
 }

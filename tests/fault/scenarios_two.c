@@ -182,7 +182,7 @@ static enum zb_code change_elsewhere(const event *e, zb_error *err) {
         return code;
     code = e->change(other, err);
     if (!code)
-        PERSIST(code, zb_hierarchy_settle(other, err)); /* the release tells no errors */
+        PERSIST(code, zb_hierarchy_write_back(other, err)); /* the release tells no errors */
     zb_hierarchy_release(other);
     return code;
 }

@@ -385,7 +385,7 @@ class Store:
 
     def write_to(self, directory):
         """Writes each object as a file; returns the directory."""
-        call(lib.zb_hierarchy_settle, self.handle)
+        call(lib.zb_hierarchy_write_back, self.handle)
         for key in self.keys():
             path = Path(directory) / key
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ extern "C" {
    change errors; the texts below only tell what they mean in each case. The calls that take a node
    give ZB_ECONFLICT when it has been deleted, moved or made anew since it was opened. Any thread.
    Consolidated metadata in groups above is taken out before the change, and put back by
-   zb_hierarchy_settle, zb_hierarchy_flush or the end of the hierarchy. Groups that were missing
+   zb_hierarchy_write_back, zb_hierarchy_flush or the end of the hierarchy. Groups that were missing
    stay when a call fails later. Texts are JSON; the bare tokens NaN and Infinity are refused in
    them (ZB_EINVAL). */
 

@@ -50,8 +50,8 @@ ZB_API enum zb_code zb_hierarchy_create(const char *name, const zb_store_setting
 ZB_API enum zb_code zb_hierarchy_new_mem(const char *label, zb_hierarchy **out, zb_error *err);
 
 /* One more reference, which is released like the first one; returns the hierarchy. Nodes and
-   writers have their own. The last release does what zb_hierarchy_seal and zb_hierarchy_settle have
-   not done yet, and gives up the store. Any thread. */
+   writers have their own. The last release does what zb_hierarchy_seal and zb_hierarchy_write_back
+   have not done yet, and gives up the store. Any thread. */
 ZB_API zb_hierarchy *zb_hierarchy_retain(zb_hierarchy *hierarchy);
 ZB_API void zb_hierarchy_release(zb_hierarchy *hierarchy); /* NULL is allowed */
 
@@ -97,22 +97,23 @@ ZB_API enum zb_code zb_turn_end(zb_hierarchy *hierarchy, zb_turn *turn, enum zb_
                                 zb_error *err);
 
 /* Makes durable all that was changed through the hierarchy, by any writer: objects that wait for a
-   flush become visible, too, and zb_hierarchy_settle is done before. ZB_EIO with the first object
-   or name that could not be made durable; ZB_EUNSUPPORTED for a store that cannot be written. */
+   flush become visible, too, and zb_hierarchy_write_back is done before. ZB_EIO with the first
+   object or name that could not be made durable; ZB_EUNSUPPORTED for a store that cannot be
+   written. */
 ZB_API enum zb_code zb_hierarchy_flush(zb_hierarchy *hierarchy, zb_error *err);
 
 /* Puts back the consolidated metadata that changes through this hierarchy have taken out of groups
    above, brought up to date (docs/writing.md, "Consolidated metadata"). zb_hierarchy_flush does it,
    and the release of the last reference, which has no way to tell an error. Any thread. */
-ZB_API enum zb_code zb_hierarchy_settle(zb_hierarchy *hierarchy, zb_error *err);
+ZB_API enum zb_code zb_hierarchy_write_back(zb_hierarchy *hierarchy, zb_error *err);
 
-/* Settles, and makes a new store to be seen that zb_hierarchy_create has made: brings a zip archive
-   to its name, durable; puts the documents of a store in S3, the root's last, ZB_ECONFLICT where
-   another program has put one meanwhile. A store of another kind is settled only. Writers are
-   flushed before, and nobody writes meanwhile. It may be called again, after further changes, and
-   does nothing where there are none. The release of the last reference does it, too, and has no way
-   to tell an error. A store whose root has no document is not made. Errors as of zb_hierarchy_pack;
-   change errors. */
+/* Writes back, and makes a new store to be seen that zb_hierarchy_create has made: brings a zip
+   archive to its name, durable; puts the documents of a store in S3, the root's last, ZB_ECONFLICT
+   where another program has put one meanwhile. A store of another kind is written back only.
+   Writers are flushed before, and nobody writes meanwhile. It may be called again, after further
+   changes, and does nothing where there are none. The release of the last reference does it, too,
+   and has no way to tell an error. A store whose root has no document is not made. Errors as of
+   zb_hierarchy_pack; change errors. */
 ZB_API enum zb_code zb_hierarchy_seal(zb_hierarchy *hierarchy, zb_error *err);
 
 #ifdef __cplusplus

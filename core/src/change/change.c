@@ -9,7 +9,7 @@
 #include "array/block.h"
 #include "array/build.h"
 #include "change/consolidated.h"
-#include "change/owed.h"
+#include "change/write_back.h"
 #include "hierarchy/consolidated_cache.h"
 #include "hierarchy/hierarchy.h"
 #include "hierarchy/metadata.h"
@@ -152,15 +152,17 @@ static bool is_sound(const zb__change *change, const char *path) {
     return false;
 }
 
-/* What a kill has left of the consolidated metadata of a group above, or another hierarchy owes. */
-static enum zb_code join_owed(const zb__change *change, const char *path, bool has_block,
-                              zb_error *err) {
-    bool is_owed = false;
+/* What a kill has left of the consolidated metadata of a group above, or another hierarchy is to
+   write back. */
+static enum zb_code join_dirty(const zb__change *change, const char *path, bool has_block,
+                               zb_error *err) {
+    bool is_dirty = false;
     if (!change->is_unlocked)
-        return has_block ? zb__owed_tidy(change->hierarchy, path, err)
-                         : zb__owed_join(change->hierarchy, path, err);
-    enum zb_code code = has_block ? ZB_OK : zb__owed_find(change->hierarchy, path, &is_owed, err);
-    return code || !(has_block || is_owed)
+        return has_block ? zb__write_back_clean(change->hierarchy, path, err)
+                         : zb__write_back_join(change->hierarchy, path, err);
+    enum zb_code code =
+        has_block ? ZB_OK : zb__write_back_find(change->hierarchy, path, &is_dirty, err);
+    return code || !(has_block || is_dirty)
                ? code
                : zb__change_refuse(change, path,
                                    "the consolidated metadata of this group have to change with "
@@ -196,7 +198,7 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
                        change->hierarchy->store->label, path);
     }
     const bool has_block = zb__consolidated_has(&document);
-    code = join_owed(change, path, has_block, err);
+    code = join_dirty(change, path, has_block, err);
     if (!code && has_block && !contains(&change->owners, path))
         return entries_add(&change->owners, path, &document, err);
     zb__document_free(&document);
@@ -253,7 +255,7 @@ static enum zb_code drop_block(zb_hierarchy *hierarchy, zb__entry *owner, zb_err
     enum zb_code code = zb__document_without(&owner->document, ZB__CONSOLIDATED, &bare, err);
     if (code)
         return code;
-    code = zb__owed_add(hierarchy, owner->path, &owner->document, err);
+    code = zb__write_back_add(hierarchy, owner->path, &owner->document, err);
     owner->document = (zb__document){.text = NULL};
     if (!code)
         code = zb__node_put(hierarchy, owner->path, bare.text, bare.size, err);
@@ -286,7 +288,7 @@ enum zb_code zb__change_drop(zb__change *change, zb_error *err) {
 }
 
 void zb__change_note(zb__change *change, const char *path) {
-    zb__owed_put(change->hierarchy, path);
+    zb__write_back_put(change->hierarchy, path);
 }
 
 enum zb_code zb__change_put(zb__change *change, const char *path, const char *text, size_t size,
@@ -343,7 +345,7 @@ enum zb_code zb__change_put_missing(zb__change *change, zb_error *err) {
 static void set_erased(zb__change *change, char *path) {
     free(change->erased);
     change->erased = path;
-    zb__owed_erased(change->hierarchy, path);
+    zb__write_back_erased(change->hierarchy, path);
 }
 
 enum zb_code zb__change_note_erased(zb__change *change, const char *path, zb_error *err) {
@@ -355,7 +357,7 @@ enum zb_code zb__change_note_erased(zb__change *change, const char *path, zb_err
 }
 
 void zb__change_not_erased(zb__change *change) {
-    zb__owed_unsure(change->hierarchy, change->erased);
+    zb__write_back_unsure(change->hierarchy, change->erased);
     free(change->erased);
     change->erased = NULL;
 }

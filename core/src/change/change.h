@@ -11,9 +11,9 @@
  *     zb__change_put, zb__change_erase, ...
  *     zb__change_end     always: lets go of the lock
  *
- * The next flush puts the blocks back, brought up to date (owed.h). So a block is in the store only
- * while it tells the truth: a process that is killed before leaves groups without a block, which is
- * always right.
+ * The next flush puts the blocks back, brought up to date (write_back.h). So a block is in the
+ * store only while it tells the truth: a process that is killed before leaves groups without a
+ * block, which is always right.
  */
 #ifndef ZB_CHANGE_CHANGE_H
 #define ZB_CHANGE_CHANGE_H

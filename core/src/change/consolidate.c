@@ -2,8 +2,8 @@
 /* Making a block of consolidated metadata where there is none, or one that may not be true. */
 #include "change/change.h"
 #include "change/consolidated.h"
-#include "change/owed.h"
 #include "change/put.h"
+#include "change/write_back.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "node/v2.h"
@@ -25,7 +25,7 @@ static enum zb_code make(zb_hierarchy *hierarchy, zb__change *change, const char
     if (!code)
         code = zb__change_put_parts(change, path, text.part, text.count, err);
     if (!code)
-        code = zb__owed_forget(hierarchy, path, err);
+        code = zb__write_back_forget(hierarchy, path, err);
     zb__text_parts_free(&text);
     zb__document_free(&group);
     return code;

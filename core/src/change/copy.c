@@ -20,8 +20,8 @@
 #include "change/copy_named.h"
 #include "change/copy_note.h"
 #include "change/create.h"
-#include "change/owed.h"
 #include "change/remove.h"
+#include "change/write_back.h"
 #include "hierarchy/path.h"
 #include "node/document.h"
 #include "node/node.h"
@@ -251,7 +251,7 @@ static enum zb_code run(zb__copying *c, zb_error *err) {
     zb__change change;
     enum zb_code code = check_paths(c, err);
     if (!code) /* a group goes with its block */
-        code = zb__owed_settle(c->from, c->from_path, err);
+        code = zb__write_back_run(c->from, c->from_path, err);
     if (!code)
         code = zb__change_begin(c->to, &change, err);
     if (!code) {

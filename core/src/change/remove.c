@@ -13,7 +13,7 @@
 #include "array/block.h"
 #include "change/change.h"
 #include "change/copy_note.h"
-#include "change/owed.h"
+#include "change/write_back.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
 #include "node/document.h"
@@ -228,7 +228,7 @@ static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_er
     if (!code && (code = erase_nodes(change, nodes, root.array, err)))
         code = put_back(change, &root, code, err);
     if (!code)
-        code = zb__owed_forget(hierarchy, "", err);
+        code = zb__write_back_forget(hierarchy, "", err);
     if (!code && !hierarchy->store->hints.is_local)
         code = zb__copy_note(hierarchy, "", false, err);
     zb_node_release(root.array);

@@ -161,15 +161,15 @@ enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_
     return code;
 }
 
-/* ---- Owed blocks -------------------------------------------------------------------------- */
+/* ---- Dirty blocks -------------------------------------------------------------------------- */
 
-enum zb_code zb__consolidated_is_owed(const zb_node *group, bool *owed, zb_error *err) {
+enum zb_code zb__consolidated_is_dirty(const zb_node *group, bool *dirty, zb_error *err) {
     zb_object_info info;
     char *key = zb__path_join(group->path, ZB__NOTE_CONSOLIDATED);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
     enum zb_code code = zb_store_stat(zb__place_of(group->hierarchy, key), key, &info, err);
     free(key);
-    *owed = code == ZB_OK;
+    *dirty = code == ZB_OK;
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }

@@ -13,6 +13,6 @@ enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_
                                       zb_error *err);
 
 /* Tells whether a block has been taken out of the group's document, to be put back. */
-enum zb_code zb__consolidated_is_owed(const zb_node *group, bool *owed, zb_error *err);
+enum zb_code zb__consolidated_is_dirty(const zb_node *group, bool *dirty, zb_error *err);
 
 #endif

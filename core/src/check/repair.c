@@ -79,13 +79,13 @@ static enum zb_code on_array(repairing *r, const zb_node *array, zb_error *err) 
 static enum zb_code on_node(void *context, const zb_node *node, zb_error *err) {
     repairing *r = context;
     char why[ZB_MESSAGE_SIZE];
-    bool owed = false;
+    bool dirty = false;
     if (node->array)
         return on_array(r, node, err);
     enum zb_code code = zb__consolidated_compare(node, why, err);
     if (!code)
-        code = zb__consolidated_is_owed(node, &owed, err);
-    if (code || (!*why && !owed))
+        code = zb__consolidated_is_dirty(node, &dirty, err);
+    if (code || (!*why && !dirty))
         return code;
     return zb__names_add(&r->groups, (zb__name){.text = strdup(node->path)}, err);
 }

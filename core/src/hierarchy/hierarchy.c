@@ -52,20 +52,20 @@ zb_hierarchy *zb_hierarchy_retain(zb_hierarchy *hierarchy) {
 /* What was left to a flush, or to the seal, is done now. It uses the hierarchy, so that this has a
    reference again. Nobody is left to be told of errors. */
 static void finish(zb_hierarchy *hierarchy) {
-    zb__later *later = atomic_load(&hierarchy->later);
+    zb__write_back *write_back = atomic_load(&hierarchy->write_back);
     zb_seal *seal = hierarchy->seal;
-    if (!later && !seal)
+    if (!write_back && !seal)
         return;
     zb__stop_no_more();
     atomic_store(&hierarchy->refs, 1);
-    if (later)
-        (void)later->run(hierarchy, NULL);
+    if (write_back)
+        (void)write_back->run(hierarchy, NULL);
     if (seal) {
         (void)seal->run(seal, hierarchy, NULL);
         seal->end(seal);
     }
-    if (later)
-        later->free(later);
+    if (write_back)
+        write_back->free(write_back);
 }
 
 void zb_hierarchy_release(zb_hierarchy *hierarchy) {
@@ -113,17 +113,17 @@ void zb_hierarchy_set_seal(zb_hierarchy *hierarchy, zb_seal *seal) {
 
 /* ---- Ends of changes ---------------------------------------------------------------------- */
 
-enum zb_code zb_hierarchy_settle(zb_hierarchy *hierarchy, zb_error *err) {
-    zb__later *later = atomic_load(&hierarchy->later);
-    if (!later)
+enum zb_code zb_hierarchy_write_back(zb_hierarchy *hierarchy, zb_error *err) {
+    zb__write_back *write_back = atomic_load(&hierarchy->write_back);
+    if (!write_back)
         return ZB_OK;
     zb__stop_no_more();
-    return later->run(hierarchy, err);
+    return write_back->run(hierarchy, err);
 }
 
 enum zb_code zb_hierarchy_seal(zb_hierarchy *hierarchy, zb_error *err) {
     zb_seal *seal = hierarchy->seal;
-    enum zb_code code = zb_hierarchy_settle(hierarchy, err);
+    enum zb_code code = zb_hierarchy_write_back(hierarchy, err);
     if (code || !seal)
         return code;
     zb__stop_no_more();
@@ -133,7 +133,7 @@ enum zb_code zb_hierarchy_seal(zb_hierarchy *hierarchy, zb_error *err) {
 /* Also when settling fails: the rest is to be durable. */
 enum zb_code zb_hierarchy_flush(zb_hierarchy *hierarchy, zb_error *err) {
     zb_error other;
-    enum zb_code settled = zb_hierarchy_settle(hierarchy, err);
-    enum zb_code code = zb_store_flush(hierarchy->store, settled ? &other : err);
-    return settled ? settled : code;
+    enum zb_code written_back = zb_hierarchy_write_back(hierarchy, err);
+    enum zb_code code = zb_store_flush(hierarchy->store, written_back ? &other : err);
+    return written_back ? written_back : code;
 }

@@ -9,11 +9,12 @@
 #include "util/thread.h"
 #include "zarrbridge/sys/hierarchy.h"
 
-/* Work on documents that is left to zb_hierarchy_settle, or to the end. Its owner embeds this. */
-typedef struct zb__later zb__later;
-struct zb__later {
+/* Work on documents that is left to zb_hierarchy_write_back, or to the end. Its owner embeds this.
+   */
+typedef struct zb__write_back zb__write_back;
+struct zb__write_back {
     enum zb_code (*run)(zb_hierarchy *hierarchy, zb_error *err); /* what fails is left again */
-    void (*free)(zb__later *later);
+    void (*free)(zb__write_back *write_back);
 };
 
 struct zb_hierarchy {
@@ -25,10 +26,11 @@ struct zb_hierarchy {
     zb_seal *seal;             /* or NULL; set before other threads use the hierarchy */
     struct zb__staged *staged; /* the seal's, where documents are staged (staged.h); else NULL */
     zb__metadata metadata;
-    _Atomic(zb__later *) later; /* NULL: nothing is left; stays when there is something once */
-    atomic_int sync;            /* enum zb_sync: see zb_hierarchy_set_sync */
-    atomic_bool has_older;      /* a node of version 2 was found */
-    atomic_uint_fast64_t turn;  /* the thread that has a turn, by its number; 0: none (turn.h) */
+    _Atomic(zb__write_back *) write_back; /* NULL: nothing is left; stays when there is something
+                                             once */
+    atomic_int sync;                      /* enum zb_sync: see zb_hierarchy_set_sync */
+    atomic_bool has_older;                /* a node of version 2 was found */
+    atomic_uint_fast64_t turn; /* the thread that has a turn, by its number; 0: none (turn.h) */
 };
 
 /* How safe documents are. */

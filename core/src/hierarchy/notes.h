@@ -22,7 +22,7 @@
 #define ZB__NOTE_COPY ".zarrbridge-copy"
 
 /* Stands beside the document of a group whose block of consolidated metadata has been taken out,
-   and will be put back (change/owed.c). */
+   and will be put back (change/write_back.c). */
 #define ZB__NOTE_CONSOLIDATED ".zarrbridge-consolidated"
 
 /* Names in a store begin so whose objects are put to learn whether the service keeps to conditions,

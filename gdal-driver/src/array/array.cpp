@@ -66,7 +66,7 @@ enum zb_code Array::write(const MemoryBox &place, const void *data, zb_dtype mem
 enum zb_code Array::flush(zb_error *err) {
     const enum zb_code stored = writer_->flush(err);
     if (!durable_)
-        return stored == ZB_OK && settles_ ? zb_hierarchy_settle(store_.get(), err) : stored;
+        return stored == ZB_OK && settles_ ? zb_hierarchy_write_back(store_.get(), err) : stored;
     /* Also after a failure: the chunks that could be stored, and the attributes, are to be
        durable. */
     zb_error *reason = stored == ZB_OK ? err : nullptr;

@@ -349,7 +349,7 @@ CPLErr Tree::flush() {
             result = CE_Failure;
     }
     zb_error err;
-    if (options_.update && zb_hierarchy_settle(store(), &err) != ZB_OK) {
+    if (options_.update && zb_hierarchy_write_back(store(), &err) != ZB_OK) {
         report(err);
         result = CE_Failure;
     }

@@ -117,7 +117,7 @@ static void check_state(zb_hierarchy *store, zb_hierarchy *before, zb_hierarchy 
 /* The change, and putting back consolidated metadata. */
 static enum zb_code run_settled(const scenario *s, zb_hierarchy *store, zb_error *err) {
     enum zb_code code = s->run(store, err);
-    return code ? code : zb_hierarchy_settle(store, err);
+    return code ? code : zb_hierarchy_write_back(store, err);
 }
 
 /* A failure at call or allocation number nth; *failed tells whether that failure came. */

@@ -266,7 +266,7 @@ static void test_other_blocks(void **state) {
               "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":"
               "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}}}");
     zb_node_release(store_group(store, "g/h", NULL));
-    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
     store_expect(store, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
     store_expect(store, "g/zarr.json",
                  "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":"

@@ -14,7 +14,7 @@ static void set_attribute(zb_hierarchy *store, const char *path, const char *val
     zb_error err;
     ASSERT_OK(zb_node_open(store, path, &node, &err), err);
     ASSERT_OK(zb_node_set_attribute(node, "k", value, &changed, &err), err);
-    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
     zb_node_release(node);
     zb_node_release(changed);
 }
@@ -64,7 +64,7 @@ static void other_entries_keep_their_bytes(void **state) {
     expect_map(store, "{ \"b\":" GROUP("{\"k\":1}") ", \"m\":" GROUP(
                           "{\"k\":2}") ", \"z\":" ODD ", \"gone\":[ ] , \"z\" : 2 }");
     ASSERT_OK(zb_node_delete(store, "b", &err), err);
-    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
     expect_map(store, "{ \"m\":" GROUP("{\"k\":2}") ", \"z\":" ODD ", \"gone\":[ ] , \"z\" : 2 }");
     zb_hierarchy_release(store);
 }
@@ -74,7 +74,7 @@ static void all_entries_may_go(void **state) {
     zb_hierarchy *store = odd_store("{ \"a\":" ODD ", \"a\":1}");
     zb_error err;
     ASSERT_OK(zb_node_delete(store, "a", &err), err);
-    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
     expect_map(store, "{}");
     set_attribute(store, "m", "2");
     expect_map(store, "{\"m\":" GROUP("{\"k\":2}") "}");
@@ -105,7 +105,7 @@ static void lines_stay_lines(void **state) {
     set_attribute(store, "b", "1");
     store_expect(store, "zarr.json", after);
     ASSERT_OK(zb_node_delete(store, "b", &err), err);
-    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
     store_expect(store, "zarr.json", before);
     zb_hierarchy_release(store);
 }
@@ -190,7 +190,7 @@ static void a_group_gets_a_block(void **state) {
     store_check_consolidated(store);
     /* It is kept current from now on. */
     zb_node_release(store_group(store, "b/new", NULL));
-    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
     store_check_consolidated(store);
     /* One below, in which paths begin at its group. */
     ASSERT_OK(zb_group_consolidate(store, "b", &err), err);

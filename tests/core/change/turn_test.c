@@ -39,7 +39,7 @@ static void others_wait(void **state) {
     expect_group(f->hierarchy, "d");
     ASSERT_OK(zb_node_delete(f->hierarchy, "d", &err), err);
     ASSERT_OK(zb_node_move(f->hierarchy, "c", "e", &err), err);
-    ASSERT_OK(zb_hierarchy_settle(f->hierarchy, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(f->hierarchy, &err), err);
     ASSERT_OK(zb_turn_end(f->hierarchy, &turn, ZB_OK, &err), err);
     expect_group(other, "b");
     expect_group(f->hierarchy, "g");

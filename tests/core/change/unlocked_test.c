@@ -120,7 +120,7 @@ static void blocks_above_stay_true(void **state) {
     zb_node_release(store_group(f->hierarchy, "", NULL));
     zb_node_release(store_group(f->hierarchy, "g", NULL));
     ASSERT_OK(zb_group_consolidate(f->hierarchy, "", &err), err);
-    ASSERT_OK(zb_hierarchy_settle(f->hierarchy, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(f->hierarchy, &err), err);
     calls_refuse_locks(ENOLCK);
     ASSERT_FAILS(zb_group_create(f->hierarchy, "g/new", NULL, &node, &err), ZB_EUNSUPPORTED, err,
                  "consolidated metadata of this group");

@@ -77,7 +77,7 @@ static void change(zb_hierarchy *store) {
     zb_node_release(store_resize(changed, 6, 20));
     store_consolidate(store);
     fill(store, "late");
-    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
 }
 
 static void an_array_is_the_root(zb_hierarchy *store) {
@@ -107,8 +107,8 @@ static void the_same_comes_of_it(void **state) {
         }
         fill(staging, after);
         fill(plain, after);
-        ASSERT_OK(zb_hierarchy_settle(staging, &err), err);
-        ASSERT_OK(zb_hierarchy_settle(plain, &err), err);
+        ASSERT_OK(zb_hierarchy_write_back(staging, &err), err);
+        ASSERT_OK(zb_hierarchy_write_back(plain, &err), err);
         expect_same(inner, plain);
         zb_hierarchy_release(staging);
         zb_hierarchy_release(inner);

@@ -147,7 +147,7 @@ static void nodes_move_by_their_directory(void **state) {
     assert_memory_equal(back, "abcd", 4);
     zb_node_release(node);
     size_t size;
-    ASSERT_OK(zb_hierarchy_settle(f->hierarchy, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(f->hierarchy, &err), err);
     ASSERT_OK(zb_store_get(f->store, "zarr.json", 1 << 20, "limit", &text, &size, NULL, &err), err);
     assert_non_null(strstr(text, "\"new/place/a\""));
     assert_null(strstr(text, "\"g/a\""));

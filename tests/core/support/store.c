@@ -155,7 +155,7 @@ static char *make_block(zb_hierarchy *store) {
 void store_check_consolidated(zb_hierarchy *store) {
     zb_json *json;
     zb_error err;
-    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
     store_expect(store, ".zarrbridge-consolidated", NULL);
     char *text = store_text(store, "zarr.json");
     if (!text)

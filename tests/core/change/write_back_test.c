@@ -34,7 +34,7 @@ static void group(zb_hierarchy *store, const char *path) {
 
 static void settle(zb_hierarchy *store) {
     zb_error err;
-    ASSERT_OK(zb_hierarchy_settle(store, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
 }
 
 /* The root's block is there and right, and the root has the group. */
@@ -238,7 +238,7 @@ static void others_may_have_put_a_block(void **state) {
     assert_false(has_block(f->hierarchy, "zarr.json"));
 }
 
-/* The group that has the block is deleted, copied or moved while the block is owed. */
+/* The group that has the block is deleted, copied or moved while the block is dirty. */
 static void owners_come_and_go(void **state) {
     fixture *f = *state;
     zb_error err;
@@ -267,7 +267,7 @@ static void owners_come_and_go(void **state) {
     store_expect(f->hierarchy, "zarr.json", NULL);
 }
 
-/* What could not be written is owed still. */
+/* What could not be written is dirty still. */
 static void a_failed_flush_is_tried_again(void **state) {
     (void)state;
     bool failed = true;
@@ -277,7 +277,7 @@ static void a_failed_flush_is_tried_again(void **state) {
         ASSERT_OK(wrap(zb_store_new_fault, store, &fault, &err), err);
         group(fault, "new");
         zb_store_fault_set(zb_hierarchy_store(fault), nth);
-        failed = zb_hierarchy_settle(fault, &err) != ZB_OK;
+        failed = zb_hierarchy_write_back(fault, &err) != ZB_OK;
         store_check_truthful(store);
         settle(fault);
         expect_block(store, "new");
