@@ -232,7 +232,7 @@ static enum zb_code copy_node(const char *source, const char *target, zb_error *
         code = zb_node_copy(from.hierarchy, from.node, to.hierarchy, to.node, err);
     }
     if (!code)
-        code = zb_hierarchy_seal(to.hierarchy, err);
+        code = zb_hierarchy_commit(to.hierarchy, err);
     if (!code)
         code = zb_hierarchy_flush(to.hierarchy, err);
     if (!code && !zb_hierarchy_can_list(from.hierarchy))

@@ -27,7 +27,7 @@ LAYERS = ["util", "types", "store", "codec", "array", "hierarchy", "node", "read
 PUBLIC = {
     "error": "util", "json": "util", "limits": "util", "stop": "util", "dtype": "types",
     "values": "types", "location": "store",
-    "sys/aside": "store", "sys/store": "store", "sys/wrappers": "store", "array": "array", "hierarchy": "hierarchy",
+    "sys/staging": "store", "sys/store": "store", "sys/wrappers": "store", "array": "array", "hierarchy": "hierarchy",
     "sys/hierarchy": "hierarchy", "node": "node",
     "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Zip archives that HDF5 and GDAL programs make: sealed when they are closed, old or new after a failure or a
+"""Zip archives that HDF5 and GDAL programs make: committed when they are closed, old or new after a failure or a
 kill, and read by other programs."""
 import os
 import signal

@@ -37,10 +37,10 @@ ZB_API enum zb_code zb_hierarchy_open_with(const char *name, const zb_store_sett
 /* A hierarchy to be written, by the name of its store: a directory, which is made unless it is
    there, and to which an empty file gives way; a name in S3; or a new zip archive
    (zb_path_becomes_zip). zb_destination_look (conventions.h) tells before what is there. An archive
-   takes the place of what is there when it is sealed (zb_hierarchy_seal), in one step; until then
-   its objects lie in a directory beside it (sys/aside.h), and take as much room there. In S3
+   takes the place of what is there when it is committed (zb_hierarchy_commit), in one step; until
+   then its objects lie in a directory beside it (sys/staging.h), and take as much room there. In S3
    nothing has to be made first; where nothing is below the name, its documents are stored when it
-   is sealed, behind all chunks, and other users see no store until then. settings: as for
+   is committed, behind all chunks, and other users see no store until then. settings: as for
    zb_hierarchy_open_with, or NULL. ZB_EUNSUPPORTED for other URLs; else as zb_hierarchy_open. */
 ZB_API enum zb_code zb_hierarchy_create(const char *name, const zb_store_settings *settings,
                                         zb_hierarchy **out, zb_error *err);
@@ -50,8 +50,8 @@ ZB_API enum zb_code zb_hierarchy_create(const char *name, const zb_store_setting
 ZB_API enum zb_code zb_hierarchy_new_mem(const char *label, zb_hierarchy **out, zb_error *err);
 
 /* One more reference, which is released like the first one; returns the hierarchy. Nodes and
-   writers have their own. The last release does what zb_hierarchy_seal and zb_hierarchy_write_back
-   have not done yet, and gives up the store. Any thread. */
+   writers have their own. The last release does what zb_hierarchy_commit and
+   zb_hierarchy_write_back have not done yet, and gives up the store. Any thread. */
 ZB_API zb_hierarchy *zb_hierarchy_retain(zb_hierarchy *hierarchy);
 ZB_API void zb_hierarchy_release(zb_hierarchy *hierarchy); /* NULL is allowed */
 
@@ -114,7 +114,7 @@ ZB_API enum zb_code zb_hierarchy_write_back(zb_hierarchy *hierarchy, zb_error *e
    changes, and does nothing where there are none. The release of the last reference does it, too,
    and has no way to tell an error. A store whose root has no document is not made. Errors as of
    zb_hierarchy_pack; change errors. */
-ZB_API enum zb_code zb_hierarchy_seal(zb_hierarchy *hierarchy, zb_error *err);
+ZB_API enum zb_code zb_hierarchy_commit(zb_hierarchy *hierarchy, zb_error *err);
 
 #ifdef __cplusplus
 }

@@ -19,11 +19,11 @@
 
 void zb__copying_begin(zb__copying *c) {
     pthread_mutex_init(&c->lock, NULL);
-    zb__carrier_init(&c->carrier, c->from, c->to);
+    zb__object_copier_init(&c->copier, c->from, c->to);
 }
 
 void zb__copying_end(zb__copying *c) {
-    zb__carrier_end(&c->carrier);
+    zb__object_copier_end(&c->copier);
     pthread_mutex_destroy(&c->lock);
 }
 
@@ -37,7 +37,7 @@ static enum zb_code copy_key(zb__copying *c, const char *key, bool may_be_missin
     if (!target)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     enum zb_code code = c->undo ? zb__hierarchy_erase(c->to, target, err)
-                                : zb__carry(&c->carrier, key, target, err);
+                                : zb__copy_object(&c->copier, key, target, err);
     free(target);
     return code == ZB_ENOTFOUND && may_be_missing ? ZB_OK : code;
 }
@@ -55,7 +55,7 @@ static enum zb_code copy_if_there(void *context, const char *key, zb_error *err)
    all, so that one that does not is asked once. Called before other threads give objects. */
 static void begin_many(zb__copying *c) {
     if (c->is_begun && !c->is_many)
-        zb__lane_begin_keys(&c->objects, copy_object, c, zb__carrier_width(&c->carrier));
+        zb__lane_begin_keys(&c->objects, copy_object, c, zb__object_copier_width(&c->copier));
     c->is_many = c->is_begun;
 }
 
@@ -134,7 +134,7 @@ static enum zb_code give_node(void *context, size_t item, zb__scratch *unused, z
 
 /* What a store that cannot list has is asked for many at once already. */
 static size_t listings(const zb__copying *c) {
-    return c->from->store->hints.can_list && zb__carrier_width(&c->carrier) ? LISTINGS : 0;
+    return c->from->store->hints.can_list && zb__object_copier_width(&c->copier) ? LISTINGS : 0;
 }
 
 enum zb_code zb__copy_objects(zb__copying *c, zb_error *err) {
@@ -204,7 +204,7 @@ enum zb_code zb__copy_documents(zb__copying *c, zb_error *err) {
     }
     for (size_t left = c->nodes->count; left > 0 && !code; depth--) {
         zb__lane lane;
-        zb__lane_begin(&lane, copy_document, c, zb__carrier_width(&c->carrier));
+        zb__lane_begin(&lane, copy_document, c, zb__object_copier_width(&c->copier));
         for (size_t i = c->nodes->count; i > 0 && !code; i--) {
             if (zb__path_depth(c->nodes->name[i - 1].text) != depth)
                 continue;

@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
-#include "change/carry.h"
 #include "change/change.h"
 #include "change/copy.h"
+#include "change/copy_object.h"
 #include "util/lane.h"
 #include "util/names.h"
 
@@ -33,7 +33,7 @@ typedef struct zb__copying {
     const zb__names *nodes;
     zb__names others; /* keys in the source of objects that belong to no node */
     zb__change *change;
-    zb__carrier carrier;
+    zb__object_copier copier;
     bool is_begun;        /* an object has been copied, or erased */
     bool is_many;         /* and many at once are from now on */
     zb__lane objects;     /* under way, where is_many */

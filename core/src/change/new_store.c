@@ -2,11 +2,11 @@
 /*
  * Stores that are made to be written.
  *
- * One on a network holds its documents in memory until it is sealed (hierarchy/staged.h).
+ * One on a network holds its documents in memory until it is committed (hierarchy/staged.h).
  *
  * A zip archive is written in one go, since the place of each entry must be known: its objects lie
- * in a directory beside it until it is sealed. So until then the name has what it had before, and
- * what a kill leaves is a directory that the next archive of this name removes.
+ * in a directory beside it until it is committed. So until then the name has what it had before,
+ * and what a kill leaves is a directory that the next archive of this name removes.
  */
 #include "change/new_store.h"
 
@@ -25,19 +25,19 @@
 #include "hierarchy/turn.h"
 #include "util/url.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/aside.h"
 #include "zarrbridge/sys/hierarchy.h"
+#include "zarrbridge/sys/staging.h"
 
 /* ---- Zip archives ---- */
 
 typedef struct new_archive {
-    zb_seal base; /* first: the hierarchy knows this part */
-    zb_aside aside;
+    zb_commit base; /* first: the hierarchy knows this part */
+    zb_staging staging;
     uint64_t packed; /* the store's count of changes by then */
 } new_archive;
 
 /* Packing flushes, which counts as a change. */
-static enum zb_code seal(zb_seal *base, zb_hierarchy *hierarchy, zb_error *err) {
+static enum zb_code commit(zb_commit *base, zb_hierarchy *hierarchy, zb_error *err) {
     new_archive *n = (new_archive *)base;
     zb_store *store = zb_hierarchy_store(hierarchy);
     zb_object_info info;
@@ -52,18 +52,18 @@ static enum zb_code seal(zb_seal *base, zb_hierarchy *hierarchy, zb_error *err) 
     return code;
 }
 
-static void end(zb_seal *base) {
+static void end(zb_commit *base) {
     new_archive *n = (new_archive *)base;
-    zb_aside_remove(&n->aside);
+    zb_staging_remove(&n->staging);
     free(n);
 }
 
 /* The store's label is the archive's path, absolute: programs change their directory. */
-static enum zb_code name_archive(zb_store *store, const char *path, const char *aside,
+static enum zb_code name_archive(zb_store *store, const char *path, const char *staging,
                                  zb_error *err) {
     const char *slash = strrchr(path, '/');
     char *label = NULL;
-    if (asprintf(&label, "%.*s%s", (int)(strrchr(aside, '/') + 1 - aside), aside,
+    if (asprintf(&label, "%.*s%s", (int)(strrchr(staging, '/') + 1 - staging), staging,
                  slash ? slash + 1 : path) < 0)
         return zb_fail(err, ZB_ENOMEM, "no memory for a path");
     free(store->label);
@@ -76,22 +76,22 @@ static enum zb_code create_archive(const char *path, zb_hierarchy **out, zb_erro
     if (!n)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");
     zb_store *store = NULL;
-    enum zb_code code = zb_aside_make(path, true, &n->aside, err);
+    enum zb_code code = zb_staging_make(path, true, &n->staging, err);
     if (!code)
-        code = zb_store_open_fs(n->aside.path, &store, err);
-    if (!code && (code = name_archive(store, path, n->aside.path, err)))
+        code = zb_store_open_fs(n->staging.path, &store, err);
+    if (!code && (code = name_archive(store, path, n->staging.path, err)))
         zb_store_release(store);
     if (!code) {
         n->packed = zb_store_changes(store);
         code = zb_hierarchy_over(store, out, err);
     }
     if (code) {
-        zb_aside_remove(&n->aside);
+        zb_staging_remove(&n->staging);
         free(n);
         return code;
     }
-    n->base = (zb_seal){.run = seal, .end = end};
-    zb_hierarchy_set_seal(*out, &n->base);
+    n->base = (zb_commit){.run = commit, .end = end};
+    zb_hierarchy_set_commit(*out, &n->base);
     return ZB_OK;
 }
 

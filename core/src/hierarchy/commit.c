@@ -11,8 +11,8 @@
 #include "util/lane.h"
 #include "zarrbridge/limits.h"
 
-static zb__staged *staged_of(zb_seal *seal) {
-    return (zb__staged *)(void *)seal;
+static zb__staged *staged_of(zb_commit *commit) {
+    return (zb__staged *)(void *)commit;
 }
 
 /* ---- Documents ---- */
@@ -121,8 +121,8 @@ static enum zb_code store_all(zb__staged *s, zb_hierarchy *hierarchy, zb_error *
     return code;
 }
 
-static enum zb_code commit(zb_seal *seal, zb_hierarchy *hierarchy, zb_error *err) {
-    zb__staged *s = staged_of(seal);
+static enum zb_code commit(zb_commit *commit, zb_hierarchy *hierarchy, zb_error *err) {
+    zb__staged *s = staged_of(commit);
     zb_object_info info;
     if (!zb__staged_stages(s) || zb_store_stat(s->documents, "zarr.json", &info, NULL))
         return ZB_OK;
@@ -144,8 +144,8 @@ static int note_other(void *context, const zb_list_entry *entry) {
 }
 
 /* A store that was given up, and of which all has been erased, leaves no note either. */
-static void end(zb_seal *seal) {
-    zb__staged *s = staged_of(seal);
+static void end(zb_commit *commit) {
+    zb__staged *s = staged_of(commit);
     bool has_others = false;
     if (zb__staged_stages(s) && atomic_load(&s->is_noted) &&
         zb_store_list(s->store, "", note_other, &has_others, NULL) == ZB_OK && !has_others)
@@ -154,7 +154,7 @@ static void end(zb_seal *seal) {
 }
 
 void zb__staged_begin(zb_hierarchy *hierarchy, zb__staged *staged) {
-    staged->seal = (zb_seal){.run = commit, .end = end};
+    staged->commit = (zb_commit){.run = commit, .end = end};
     hierarchy->staged = staged;
-    zb_hierarchy_set_seal(hierarchy, &staged->seal);
+    zb_hierarchy_set_commit(hierarchy, &staged->commit);
 }

@@ -49,20 +49,20 @@ zb_hierarchy *zb_hierarchy_retain(zb_hierarchy *hierarchy) {
     return hierarchy;
 }
 
-/* What was left to a flush, or to the seal, is done now. It uses the hierarchy, so that this has a
-   reference again. Nobody is left to be told of errors. */
+/* What was left to a flush, or to the commit, is done now. It uses the hierarchy, so that this has
+   a reference again. Nobody is left to be told of errors. */
 static void finish(zb_hierarchy *hierarchy) {
     zb__write_back *write_back = atomic_load(&hierarchy->write_back);
-    zb_seal *seal = hierarchy->seal;
-    if (!write_back && !seal)
+    zb_commit *commit = hierarchy->commit;
+    if (!write_back && !commit)
         return;
     zb__stop_no_more();
     atomic_store(&hierarchy->refs, 1);
     if (write_back)
         (void)write_back->run(hierarchy, NULL);
-    if (seal) {
-        (void)seal->run(seal, hierarchy, NULL);
-        seal->end(seal);
+    if (commit) {
+        (void)commit->run(commit, hierarchy, NULL);
+        commit->end(commit);
     }
     if (write_back)
         write_back->free(write_back);
@@ -107,8 +107,8 @@ void zb_hierarchy_set_kinds(zb_hierarchy *hierarchy, unsigned kinds) {
     hierarchy->kinds = kinds;
 }
 
-void zb_hierarchy_set_seal(zb_hierarchy *hierarchy, zb_seal *seal) {
-    hierarchy->seal = seal;
+void zb_hierarchy_set_commit(zb_hierarchy *hierarchy, zb_commit *commit) {
+    hierarchy->commit = commit;
 }
 
 /* ---- Ends of changes ---------------------------------------------------------------------- */
@@ -121,13 +121,13 @@ enum zb_code zb_hierarchy_write_back(zb_hierarchy *hierarchy, zb_error *err) {
     return write_back->run(hierarchy, err);
 }
 
-enum zb_code zb_hierarchy_seal(zb_hierarchy *hierarchy, zb_error *err) {
-    zb_seal *seal = hierarchy->seal;
+enum zb_code zb_hierarchy_commit(zb_hierarchy *hierarchy, zb_error *err) {
+    zb_commit *commit = hierarchy->commit;
     enum zb_code code = zb_hierarchy_write_back(hierarchy, err);
-    if (code || !seal)
+    if (code || !commit)
         return code;
     zb__stop_no_more();
-    return seal->run(seal, hierarchy, err);
+    return commit->run(commit, hierarchy, err);
 }
 
 /* Also when settling fails: the rest is to be durable. */

@@ -23,8 +23,8 @@ struct zb_hierarchy {
     uint64_t number;           /* unique in the process */
     unsigned kinds;            /* of elements that arrays may have: see zb_hierarchy_set_kinds */
     bool trusts_list;          /* see zb_hierarchy_trust_list */
-    zb_seal *seal;             /* or NULL; set before other threads use the hierarchy */
-    struct zb__staged *staged; /* the seal's, where documents are staged (staged.h); else NULL */
+    zb_commit *commit;         /* or NULL; set before other threads use the hierarchy */
+    struct zb__staged *staged; /* the commit's, where documents are staged (staged.h); else NULL */
     zb__metadata metadata;
     _Atomic(zb__write_back *) write_back; /* NULL: nothing is left; stays when there is something
                                              once */

@@ -73,7 +73,7 @@ bool zb__name_is_ours(const char *name) {
         return false;
     memcpy(part, name, length);
     part[length] = '\0';
-    return zb__fs_is_ours(part) || zb__fs_is_aside(part) || zb__note_is_name(part) ||
+    return zb__fs_is_ours(part) || zb__fs_is_staging(part) || zb__note_is_name(part) ||
            zb__journal_is_name(part) || zb__hidden_is_name(part);
 }
 

@@ -29,8 +29,8 @@ enum zb__staged_state {
 };
 
 typedef struct zb__staged {
-    zb_seal seal;    /* the commit */
-    zb_store *store; /* the hierarchy's, not owned */
+    zb_commit commit; /* the commit */
+    zb_store *store;  /* the hierarchy's, not owned */
     /* In memory: documents and notes; the keys of documents of nodes at which something lies in the
        store; documents as they were last put into the store. One reference each. */
     zb_store *documents, *touched, *tried;

@@ -272,7 +272,7 @@ bool zb__fs_is_ours(const char *name) {
     return name[0] == '.' && (ends_with(name, ZB__FS_TEMP) || ends_with(name, ZB__FS_LOCK));
 }
 
-bool zb__fs_is_aside(const char *name) {
+bool zb__fs_is_staging(const char *name) {
     return name[0] == '.' && ends_with(name, ZB__FS_ASIDE);
 }
 

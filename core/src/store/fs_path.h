@@ -55,7 +55,7 @@ const char *zb__fs_name_of(const char *key);
 
 bool zb__fs_is_ours(const char *name);
 bool zb__fs_is_lock(const char *name);
-bool zb__fs_is_aside(const char *name);
+bool zb__fs_is_staging(const char *name);
 /* A new name in the directory of `name` that no other process will choose; and the name of its
    lock. */
 void zb__fs_temp_name(const char *name, char out[NAME_MAX + 1]);

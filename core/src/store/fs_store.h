@@ -22,7 +22,7 @@
 
 #define ZB__FS_TEMP ".zb-tmp"
 #define ZB__FS_LOCK ".zb-lock"
-#define ZB__FS_ASIDE ".zarrbridge-new" /* beside stores: sys/aside.h */
+#define ZB__FS_ASIDE ".zarrbridge-new" /* beside stores: sys/staging.h */
 
 /* A directory or temporary file may vanish under our hands (another process erases the node, or
    sweeps): we begin anew that many times. */

@@ -150,10 +150,10 @@ enum zb_code zb__zip_add(zb__zip_writer *w, zb_store *store, const char *key, zb
 
 enum zb_code zb__zip_begin(zb__zip_writer *w, const char *path, zb_error *err) {
     *w = (zb__zip_writer){.path = path};
-    const enum zb_code code = zb_aside_make(path, false, &w->aside, err);
+    const enum zb_code code = zb_staging_make(path, false, &w->staging, err);
     if (code)
         return code;
-    const int fd = dup(w->aside.fd); /* the file closes its own */
+    const int fd = dup(w->staging.fd); /* the file closes its own */
     w->file = fd >= 0 ? fdopen(fd, "wb") : NULL;
     w->piece = malloc(PIECE);
     if (w->file && w->piece)
@@ -202,21 +202,21 @@ static enum zb_code write_directory(zb__zip_writer *w, zb_error *err) {
 
 /* Renames it, and makes the name durable. */
 static enum zb_code put_in_place(zb__zip_writer *w, zb_error *err) {
-    if (rename(w->aside.path, w->path) != 0)
+    if (rename(w->staging.path, w->path) != 0)
         return zb_fail_errno(err, errno, "cannot replace '%s'", w->path);
-    *strrchr(w->aside.path, '/') = '\0';
-    const int directory = open(*w->aside.path ? w->aside.path : "/", O_RDONLY | O_CLOEXEC);
+    *strrchr(w->staging.path, '/') = '\0';
+    const int directory = open(*w->staging.path ? w->staging.path : "/", O_RDONLY | O_CLOEXEC);
     const bool is_durable = directory >= 0 && fsync(directory) == 0;
     const int failed = errno;
     if (directory >= 0)
         close(directory);
-    zb_aside_close(&w->aside); /* nothing to remove */
+    zb_staging_close(&w->staging); /* nothing to remove */
     return is_durable ? ZB_OK : zb_fail_errno(err, failed, "cannot synchronise '%s'", w->path);
 }
 
 enum zb_code zb__zip_end(zb__zip_writer *w, zb_error *err) {
     enum zb_code code = write_directory(w, err);
-    if (!code && (fflush(w->file) != 0 || fsync(w->aside.fd) != 0))
+    if (!code && (fflush(w->file) != 0 || fsync(w->staging.fd) != 0))
         code = zb_fail_errno(err, errno, "cannot write '%s'", w->path);
     if (!code)
         code = put_in_place(w, err);
@@ -227,7 +227,7 @@ enum zb_code zb__zip_end(zb__zip_writer *w, zb_error *err) {
 void zb__zip_forget(zb__zip_writer *w) {
     if (w->file)
         fclose(w->file);
-    zb_aside_remove(&w->aside);
+    zb_staging_remove(&w->staging);
     free(w->piece);
     free(w->records.data);
 }

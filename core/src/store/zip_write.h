@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writing a zip archive. Objects are stored as they are: chunks are compressed already, and a
- * reader finds its ranges. The archive is written beside its place (sys/aside.h) and renamed, so
+ * reader finds its ranges. The archive is written beside its place (sys/staging.h) and renamed, so
  * that the name has the old file or the whole new one. Entries have no times.
  */
 #ifndef ZB_STORE_ZIP_WRITE_H
@@ -10,14 +10,14 @@
 #include <stdio.h>
 
 #include "util/text.h"
-#include "zarrbridge/sys/aside.h"
+#include "zarrbridge/sys/staging.h"
 #include "zarrbridge/sys/store.h"
 
 #define ZB__ZIP_PIECE (1 << 20) /* bytes of an object that are in memory at once */
 
 typedef struct zb__zip_writer {
     const char *path; /* the caller's */
-    zb_aside aside;
+    zb_staging staging;
     FILE *file;           /* the same */
     uint64_t size, count; /* of bytes and entries so far */
     uint8_t *piece;

@@ -86,10 +86,10 @@ static enum zb_code create_first_level(zb_hierarchy *store, const std::string &p
 }
 
 /* In a group of its own, or beside others. */
-static enum zb_code create_array(Destination *destination, bool aside, const RasterShape &raster,
+static enum zb_code create_array(Destination *destination, bool staging, const RasterShape &raster,
                                  const CreationOptions &options, NewArray *plan, NodePtr *array,
                                  zb_error *err) {
-    enum zb_code code = destination->make(aside, options.write.sync, err);
+    enum zb_code code = destination->make(staging, options.write.sync, err);
     zb_hierarchy *store = destination->hierarchy().store.get();
     const std::string group =
         options.level_groups ? join_path(destination->node(), kFirstLevel) : destination->node();
@@ -120,7 +120,7 @@ Consolidate consolidation(const Destination &destination, const CreationOptions 
     return destination.has_company() ? Consolidate::No : Consolidate::IfItFits;
 }
 
-std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside,
+std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool staging,
                                             const RasterShape &raster,
                                             const CreationOptions &options) {
     NewArray plan;
@@ -131,7 +131,7 @@ std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside
         return nullptr;
     }
     NodePtr array;
-    if (create_array(destination, aside, raster, options, &plan, &array, &err) != ZB_OK) {
+    if (create_array(destination, staging, raster, options, &plan, &array, &err) != ZB_OK) {
         report(err);
         return nullptr;
     }

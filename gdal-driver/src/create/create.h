@@ -18,7 +18,7 @@ bool find_destination(const char *name, const CreationOptions &options, Destinat
 
 /* A group with one array in it, or one more array in a group, open for update, at a destination
    that has been found. Null after an error has been reported. */
-std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool aside,
+std::unique_ptr<Zarr3Dataset> create_raster(Destination *destination, bool staging,
                                             const RasterShape &raster,
                                             const CreationOptions &options);
 

@@ -12,7 +12,7 @@
  * Where nothing was before, and in GDAL's memory files, the group is made in its place. So it is in
  * S3, where nothing can be renamed: what was there goes first.
  *
- * A zip archive is made by the core, which puts it into its place when it is sealed.
+ * A zip archive is made by the core, which puts it into its place when it is committed.
  */
 #include "create/destination.h"
 
@@ -260,11 +260,11 @@ enum zb_code Destination::make_group(zb_error *err) {
         zb_group_create(hierarchy_.store.get(), place_.c_str(), nullptr, &group, err);
     zb_node_release(group);
     const bool may_be_others = joins_ || code == ZB_ECONFLICT || is_url(root_);
-    made_ = code == ZB_OK || aside_.path != nullptr || !may_be_others;
+    made_ = code == ZB_OK || staging_.path != nullptr || !may_be_others;
     return code;
 }
 
-enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
+enum zb_code Destination::make(bool staging, enum zb_sync sync, zb_error *err) {
     if (appends()) {
         zb_hierarchy_set_sync(hierarchy_.store.get(), sync);
         return ZB_OK;
@@ -272,10 +272,10 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
     const std::string name = last_part(root_);
     const bool has_name = !name.empty() && name != "." && name != "..";
     enum zb_code code = ZB_OK;
-    if (aside && node_.empty() && is_on_disk(root_) && !is_archive_ && has_name) {
-        code = zb_aside_make(root_.c_str(), true, &aside_, err);
+    if (staging && node_.empty() && is_on_disk(root_) && !is_archive_ && has_name) {
+        code = zb_staging_make(root_.c_str(), true, &staging_, err);
         if (code == ZB_OK)
-            code = open_store(aside_.path, &hierarchy_, err);
+            code = open_store(staging_.path, &hierarchy_, err);
     } else {
         if (!is_archive_ && is_empty_file(root_))
             VSIUnlink(root_.c_str());
@@ -286,8 +286,8 @@ enum zb_code Destination::make(bool aside, enum zb_sync sync, zb_error *err) {
             code = clear_bucket(root_, err);
         if (code == ZB_OK)
             code = open_store(root_, &hierarchy_, err, true);
-        if (aside && replaces_ && !node_.empty() && is_on_disk(root_))
-            place_ = node_ + "." + aside_suffix();
+        if (staging && replaces_ && !node_.empty() && is_on_disk(root_))
+            place_ = node_ + "." + staging_suffix();
         if (code == ZB_OK) {
             remember_missing();
             zb_hierarchy_set_sync(hierarchy_.store.get(), sync);
@@ -312,9 +312,9 @@ void Destination::take_back() {
 Destination::~Destination() {
     if (made_ && appends()) {
         take_back();
-    } else if (aside_.path != nullptr) {
+    } else if (staging_.path != nullptr) {
         hierarchy_ = Hierarchy();
-        zb_aside_remove(&aside_);
+        zb_staging_remove(&staging_);
     } else if (made_ && hierarchy_.store != nullptr) {
         zb_error err;
         const std::string made = is_archive_ ? "" : place_; /* an archive goes with its folders */
@@ -355,23 +355,23 @@ static void dismantle(const std::string &from, const std::string &to) {
              renamed ? kept.c_str() : from.c_str());
 }
 
-static enum zb_code fail_to_replace(const std::string &aside, const std::string &root, int reason,
+static enum zb_code fail_to_replace(const std::string &staging, const std::string &root, int reason,
                                     zb_error *err) {
-    return zb_fail_errno(err, reason, "'%s' cannot take the place of '%s'", aside.c_str(),
+    return zb_fail_errno(err, reason, "'%s' cannot take the place of '%s'", staging.c_str(),
                          root.c_str());
 }
 
 /* In two steps; killed in between, the old store is there under its other name. */
-static enum zb_code take_place_by_steps(const std::string &aside, const std::string &root,
+static enum zb_code take_place_by_steps(const std::string &staging, const std::string &root,
                                         zb_error *err) {
-    const std::string away = aside + ".old";
+    const std::string away = staging + ".old";
     if (rename(root.c_str(), away.c_str()) != 0)
-        return fail_to_replace(aside, root, errno, err);
-    if (rename(aside.c_str(), root.c_str()) == 0) {
+        return fail_to_replace(staging, root, errno, err);
+    if (rename(staging.c_str(), root.c_str()) == 0) {
         dismantle(away, root);
         return ZB_OK;
     }
-    const enum zb_code code = fail_to_replace(aside, root, errno, err);
+    const enum zb_code code = fail_to_replace(staging, root, errno, err);
     if (rename(away.c_str(), root.c_str()) != 0)
         zb_error_prefix(err, code, "the old store is at '%s' now, and has to be renamed back",
                         away.c_str());
@@ -379,20 +379,21 @@ static enum zb_code take_place_by_steps(const std::string &aside, const std::str
 }
 
 /* The old store gives way to the new one. */
-static enum zb_code take_place(const std::string &aside, const std::string &root, zb_error *err) {
+static enum zb_code take_place(const std::string &staging, const std::string &root, zb_error *err) {
     bool exists;
     if (is_empty_file(root))
         VSIUnlink(root.c_str());
     is_directory(root, &exists);
     if (!exists)
-        return rename(aside.c_str(), root.c_str()) == 0 ? ZB_OK
-                                                        : fail_to_replace(aside, root, errno, err);
-    if (renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, root.c_str(), RENAME_EXCHANGE) == 0) {
-        dismantle(aside, root);
+        return rename(staging.c_str(), root.c_str()) == 0
+                   ? ZB_OK
+                   : fail_to_replace(staging, root, errno, err);
+    if (renameat2(AT_FDCWD, staging.c_str(), AT_FDCWD, root.c_str(), RENAME_EXCHANGE) == 0) {
+        dismantle(staging, root);
         return ZB_OK;
     }
-    return errno == EINVAL || errno == ENOSYS ? take_place_by_steps(aside, root, err)
-                                              : fail_to_replace(aside, root, errno, err);
+    return errno == EINVAL || errno == ENOSYS ? take_place_by_steps(staging, root, err)
+                                              : fail_to_replace(staging, root, errno, err);
 }
 
 /* A node that others see no more is deleted, even where files of it stay on the disk. */
@@ -430,21 +431,21 @@ enum zb_code Destination::replace_node(bool durable, zb_error *err) {
 enum zb_code Destination::replace(bool durable, zb_error *err) {
     if (place_ != node_)
         return replace_node(durable, err);
-    if (aside_.path == nullptr) {
+    if (staging_.path == nullptr) {
         made_ = false;
-        const enum zb_code code = zb_hierarchy_seal(hierarchy_.store.get(), err);
+        const enum zb_code code = zb_hierarchy_commit(hierarchy_.store.get(), err);
         if (code == ZB_OK && is_archive_)
             remove_sidecars(root_);
         return code;
     }
-    const std::string aside = hierarchy_.root;
-    if (durable && !sync_directory(aside))
-        return zb_fail_errno(err, errno, "'%s' cannot be synchronised", aside.c_str());
-    const enum zb_code code = take_place(aside, root_, err);
+    const std::string staging = hierarchy_.root;
+    if (durable && !sync_directory(staging))
+        return zb_fail_errno(err, errno, "'%s' cannot be synchronised", staging.c_str());
+    const enum zb_code code = take_place(staging, root_, err);
     if (code != ZB_OK)
         return code;
     remove_sidecars(root_);
-    zb_aside_close(&aside_);
+    zb_staging_close(&staging_);
     made_ = false;
     hierarchy_ = Hierarchy();
     if (durable && !sync_directory(parent_directory(root_)))

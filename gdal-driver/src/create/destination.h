@@ -8,7 +8,7 @@
 
 #include "gdal.h"
 #include "store/node.h"
-#include "zarrbridge/sys/aside.h"
+#include "zarrbridge/sys/staging.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
@@ -43,7 +43,7 @@ class Destination {
 
     /* True if make() has made a group where it stays: what was there has gone. */
     bool made_in_place() const {
-        return !appends() && aside_.path == nullptr && place_ == node_ && !is_archive_;
+        return !appends() && staging_.path == nullptr && place_ == node_ && !is_archive_;
     }
     bool appends() const {
         return !array_.empty();
@@ -55,8 +55,8 @@ class Destination {
 
     /* Makes the group; whatever was there before goes. With `aside` it is made beside its place and
        what was there stays, until replace(); in S3 and in memory it is made in its place. An
-       archive stays until the store is sealed. */
-    enum zb_code make(bool aside, enum zb_sync sync, zb_error *err);
+       archive stays until the store is committed. */
+    enum zb_code make(bool staging, enum zb_sync sync, zb_error *err);
 
     /* The array of an appending destination has been created: from now on it is owned. */
     void created_array() {
@@ -110,7 +110,7 @@ class Destination {
     bool joins_ = false;               /* a new group beside others: nothing gives way to it */
     std::vector<std::string> helpers_; /* paths beside an appended array that had no node before */
     std::vector<std::string> missing_; /* groups above that were not there, the deepest first */
-    zb_aside aside_ = {nullptr, -1};   /* the directory beside */
+    zb_staging staging_ = {nullptr, -1}; /* the directory beside */
     bool made_ = false;
 };
 

@@ -34,7 +34,7 @@ static std::string stated_raster(const zb_node *group) {
     const std::string name = json_text(zb_json_get(said, "group"));
     const std::string own = is_group(group) ? last_part(zb_node_path(group)) : std::string();
     const bool begins = own.compare(0, name.size() + 1, name + ".") == 0;
-    return !name.empty() && (own == name || (begins && is_aside(own)))
+    return !name.empty() && (own == name || (begins && is_staging(own)))
                ? json_text(zb_json_get(said, "raster"))
                : std::string();
 }

@@ -250,7 +250,7 @@ enum zb_code remove_lost_levels(zb_hierarchy *store, const std::string &array,
         const std::string level = join_path(group, last_part(array));
         const bool is_listed =
             std::find(pyramid.levels.begin(), pyramid.levels.end(), level) != pyramid.levels.end();
-        const bool is_in_work = is_aside(child.name) && !is_abandoned(child.name);
+        const bool is_in_work = is_staging(child.name) && !is_abandoned(child.name);
         const bool is_lost = !is_listed && !is_in_work && group != parent_path(array) &&
                              join_path(places.above(), raster_of_child(siblings, child)) == array &&
                              home_of_level(store, level) == group;

@@ -37,8 +37,8 @@ OverviewBuilder::~OverviewBuilder() {
         if (level.dataset != nullptr)
             level.dataset->forget();
         level.dataset.reset();
-        if (!level.aside.empty())
-            zb_node_delete(store_, level.aside.c_str(), nullptr);
+        if (!level.staging.empty())
+            zb_node_delete(store_, level.staging.c_str(), nullptr);
     }
 }
 
@@ -130,7 +130,7 @@ enum zb_code OverviewBuilder::create_array(const Level &level, NodePtr *node, zb
     const std::string attributes = level.made ? json_object(level_attributes(model.get()))
                                               : json_text(zb_node_attributes(model.get()));
     enum zb_code code = ZB_OK;
-    std::string path = level.aside;
+    std::string path = level.staging;
     if (level.target != level.array) {
         zb_node *group = nullptr;
         code = zb_group_create(store_, path.c_str(), places_.group_attributes(level.target).c_str(),
@@ -174,7 +174,7 @@ bool OverviewBuilder::place(Zarr3Dataset *level) const {
 bool OverviewBuilder::create(Level *level) {
     zb_error err;
     NodePtr node;
-    level->aside = level->target + "." + aside_suffix();
+    level->staging = level->target + "." + staging_suffix();
     if (create_array(*level, &node, &err) != ZB_OK) {
         report(err);
         return false;
@@ -310,10 +310,10 @@ enum zb_code OverviewBuilder::move(Level *level, zb_error *err) {
     if (!level->is_new)
         code = delete_node(store_, level->target, err);
     if (code == ZB_OK)
-        code = zb_node_move(store_, level->aside.c_str(), level->target.c_str(), err);
+        code = zb_node_move(store_, level->staging.c_str(), level->target.c_str(), err);
     /* Until it is on the list, a new level is still ours to take away. */
     if (code == ZB_OK)
-        level->aside = level->is_new ? level->target : std::string();
+        level->staging = level->is_new ? level->target : std::string();
     return code;
 }
 
@@ -364,7 +364,7 @@ bool OverviewBuilder::replace() {
         return false;
     }
     for (Level &level : levels_)
-        level.aside.clear();
+        level.staging.clear();
     return true;
 }
 

@@ -34,11 +34,11 @@ class OverviewBuilder {
   private:
     struct Level {
         int factor, width, height;
-        bool made;          /* by BuildOverviews, now or before; else by another program */
-        std::string target; /* the node whose place it takes: a group, or an array */
-        std::string aside;  /* the node where it is made */
-        std::string array;  /* the array's path once it is in its place */
-        bool is_new;        /* nothing is in its place yet */
+        bool made;           /* by BuildOverviews, now or before; else by another program */
+        std::string target;  /* the node whose place it takes: a group, or an array */
+        std::string staging; /* the node where it is made */
+        std::string array;   /* the array's path once it is in its place */
+        bool is_new;         /* nothing is in its place yet */
         std::unique_ptr<Zarr3Dataset> dataset;
     };
 

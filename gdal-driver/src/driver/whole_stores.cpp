@@ -296,7 +296,7 @@ CPLErr copy_dataset(const char *new_name, const char *old_name) {
     if (code == ZB_OK)
         code = copy_node(place, to.store.get(), target.node, &err);
     if (code == ZB_OK)
-        code = zb_hierarchy_seal(to.store.get(), &err);
+        code = zb_hierarchy_commit(to.store.get(), &err);
     if (code == ZB_OK)
         return place.node.empty() && target.node.empty()
                    ? copy_sidecars(place.hierarchy.root, target.directory)

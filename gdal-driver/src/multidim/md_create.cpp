@@ -39,12 +39,12 @@ struct NewDataset {
     CreationOptions options;
     std::unique_ptr<Zarr3MultidimDataset> dataset;
 
-    bool make(const char *name, CSLConstList list, bool aside);
+    bool make(const char *name, CSLConstList list, bool staging);
 };
 
 } // namespace
 
-bool NewDataset::make(const char *name, CSLConstList list, bool aside) {
+bool NewDataset::make(const char *name, CSLConstList list, bool staging) {
     const CPLStringList own = dataset_options(list);
     std::string reason;
     const bool parsed =
@@ -59,7 +59,7 @@ bool NewDataset::make(const char *name, CSLConstList list, bool aside) {
     }
     adopt_thread_count();
     zb_error err;
-    if (destination.make(aside, options.write.sync, &err) != ZB_OK) {
+    if (destination.make(staging, options.write.sync, &err) != ZB_OK) {
         report(err);
         return false;
     }

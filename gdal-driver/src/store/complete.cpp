@@ -16,7 +16,7 @@ static enum zb_code consolidate(zb_hierarchy *store, Consolidate wish, zb_error 
 
 CPLErr complete(zb_hierarchy *store, Consolidate wish) {
     zb_error err;
-    if (consolidate(store, wish, &err) == ZB_OK && zb_hierarchy_seal(store, &err) == ZB_OK)
+    if (consolidate(store, wish, &err) == ZB_OK && zb_hierarchy_commit(store, &err) == ZB_OK)
         return CE_None;
     report(err);
     return CE_Failure;

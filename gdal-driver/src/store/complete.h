@@ -12,7 +12,7 @@ namespace zarr3 {
    consolidated_bytes, where Yes fails. */
 enum class Consolidate { No, IfItFits, Yes };
 
-/* Consolidates the metadata, which later changes keep current, and seals the store of a new
+/* Consolidates the metadata, which later changes keep current, and commits the store of a new
    archive; settles another one. Reports errors. */
 CPLErr complete(zb_hierarchy *store, Consolidate wish);
 

@@ -46,19 +46,19 @@ void remove_sidecars(const std::string &root) {
         VSIUnlink((root + tail).c_str());
 }
 
-std::string aside_suffix() {
+std::string staging_suffix() {
     static std::atomic<unsigned> count;
     return std::to_string(getpid()) + "-" + std::to_string(count++) + kAsideSuffix;
 }
 
-bool is_aside(const std::string &name) {
+bool is_staging(const std::string &name) {
     const size_t end = name.rfind(kAsideSuffix);
     return end != std::string::npos && end > 0 && end + strlen(kAsideSuffix) == name.size();
 }
 
 bool is_abandoned(const std::string &name) {
     const size_t dot =
-        is_aside(name) ? name.rfind('.', name.rfind(kAsideSuffix) - 1) : std::string::npos;
+        is_staging(name) ? name.rfind('.', name.rfind(kAsideSuffix) - 1) : std::string::npos;
     if (dot == std::string::npos)
         return false;
     const pid_t process = static_cast<pid_t>(std::strtol(name.c_str() + dot + 1, nullptr, 10));

@@ -16,8 +16,8 @@ void remove_sidecars(const std::string &root);
 /* What a directory or node that is made beside its place has behind its name, and no other one of
    this process or another: "<process>-<number>.zarr3-new". */
 constexpr char kAsideSuffix[] = ".zarr3-new";
-std::string aside_suffix();
-bool is_aside(const std::string &name);
+std::string staging_suffix();
+bool is_staging(const std::string &name);
 
 /* True for such a name of a process that does not run on this machine: it has been killed, or is on
    another one. */

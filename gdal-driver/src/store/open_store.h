@@ -36,7 +36,7 @@ bool find_writable_place(std::string *root);
 bool is_on_disk(const std::string &root);
 
 /* A local path, or one in memory, for which a new store is a zip archive, made as a whole and
-   sealed when it is closed. */
+   committed when it is closed. */
 bool becomes_archive(const std::string &root);
 
 /* The path of an archive that GDAL's name for the whole of it stands for: x.zip for /vsizip/x.zip

@@ -47,8 +47,8 @@ struct Temporary {
 };
 
 struct MemoryArchive {
-    zb_seal base; /* first: the hierarchy knows this part */
-    std::string path, aside;
+    zb_commit base; /* first: the hierarchy knows this part */
+    std::string path, staging;
     uint64_t packed; /* the store's count of changes by then */
 };
 
@@ -59,7 +59,7 @@ enum zb_code pack_to(zb_hierarchy *hierarchy, const std::string &path, zb_error 
         return code;
     Temporary beside;
     if (!is_empty_file(path))
-        beside.path = path + "." + aside_suffix();
+        beside.path = path + "." + staging_suffix();
     const std::string &target = beside.path.empty() ? path : beside.path;
     if (CPLCopyFile(target.c_str(), packed.path.c_str()) != 0 ||
         (target != path && VSIRename(target.c_str(), path.c_str()) != 0))
@@ -68,8 +68,8 @@ enum zb_code pack_to(zb_hierarchy *hierarchy, const std::string &path, zb_error 
 }
 
 /* Packing flushes, which counts as a change. A store whose root has no document is not made. */
-enum zb_code seal_archive(zb_seal *seal, zb_hierarchy *hierarchy, zb_error *err) {
-    MemoryArchive *archive = reinterpret_cast<MemoryArchive *>(seal);
+enum zb_code commit_archive(zb_commit *commit, zb_hierarchy *hierarchy, zb_error *err) {
+    MemoryArchive *archive = reinterpret_cast<MemoryArchive *>(commit);
     zb_store *store = zb_hierarchy_store(hierarchy);
     zb_object_info info;
     if (zb_store_changes(store) == archive->packed)
@@ -83,9 +83,9 @@ enum zb_code seal_archive(zb_seal *seal, zb_hierarchy *hierarchy, zb_error *err)
     return code;
 }
 
-void end_archive(zb_seal *seal) {
-    MemoryArchive *archive = reinterpret_cast<MemoryArchive *>(seal);
-    VSIRmdirRecursive(archive->aside.c_str());
+void end_archive(zb_commit *commit) {
+    MemoryArchive *archive = reinterpret_cast<MemoryArchive *>(commit);
+    VSIRmdirRecursive(archive->staging.c_str());
     delete archive;
 }
 
@@ -115,24 +115,24 @@ enum zb_code open_vsi_archive(const std::string &path, zb_store **out, zb_error 
 }
 
 enum zb_code create_memory_archive(const std::string &path, zb_hierarchy **out, zb_error *err) {
-    const std::string aside = folder_of(path) + "." + last_part(path) + "." + aside_suffix();
-    if (VSIMkdirRecursive(aside.c_str(), 0777) != 0)
-        return zb_fail(err, ZB_EIO, "cannot make the directory '%s'", aside.c_str());
+    const std::string staging = folder_of(path) + "." + last_part(path) + "." + staging_suffix();
+    if (VSIMkdirRecursive(staging.c_str(), 0777) != 0)
+        return zb_fail(err, ZB_EIO, "cannot make the directory '%s'", staging.c_str());
     zb_store *store = nullptr;
-    enum zb_code code = open_vsi_store(aside, &store, err);
+    enum zb_code code = open_vsi_store(staging, &store, err);
     if (code == ZB_OK)
         code = zb_hierarchy_over(store, out, err);
     if (code != ZB_OK) {
-        VSIRmdirRecursive(aside.c_str());
+        VSIRmdirRecursive(staging.c_str());
         return code;
     }
     free(store->label);
     store->label = strdup(path.c_str()); /* of messages: its user knows no other name */
     if (store->label == nullptr)
         throw std::bad_alloc();
-    zb_hierarchy_set_seal(
+    zb_hierarchy_set_commit(
         *out,
-        &(new MemoryArchive{{seal_archive, end_archive}, path, aside, zb_store_changes(store)})
+        &(new MemoryArchive{{commit_archive, end_archive}, path, staging, zb_store_changes(store)})
              ->base);
     return ZB_OK;
 }

@@ -25,7 +25,7 @@ bool names_memory_archive(const std::string &path);
 enum zb_code open_vsi_archive(const std::string &path, zb_store **out, zb_error *err);
 
 /* A new archive in memory. Its objects are files in a directory beside its place until it is
-   sealed, when what is there gives way to it. */
+   committed, when what is there gives way to it. */
 enum zb_code create_memory_archive(const std::string &path, zb_hierarchy **out, zb_error *err);
 
 /* What is at such a path: ZB_PLACE_EMPTY also for an empty file, which programs make to have a name

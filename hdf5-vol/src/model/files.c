@@ -64,7 +64,7 @@ enum zb_code vol_file_flush(vol_file *file, vol_handle *by, zb_error *err) {
         return by->lost.code;
     }
     if (!code)
-        code = zb_hierarchy_seal(file->hierarchy, err);
+        code = zb_hierarchy_commit(file->hierarchy, err);
     if (!code && file->options.sync != ZB_SYNC_NONE)
         code = make_durable(file, err);
     return code;

@@ -86,8 +86,8 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
     if (!code && options->sync != ZB_SYNC_NONE)
         code = zb_hierarchy_flush(hierarchy, err);
     zb_node_release(root);
-    /* Archives and stores in buckets are this store until it is sealed; a directory's own words are
-       the better label. */
+    /* Archives and stores in buckets are this store until it is committed; a directory's own words
+       are the better label. */
     if (!code)
         code = is_zip || vol_name_is_url(path)
                    ? vol_handle_adopt(lib, path, options, hierarchy, where.node, out, err)

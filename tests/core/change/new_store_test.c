@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* New zip archives: what has the name before and after a seal, at the end of a store, and after a
+/* New zip archives: what has the name before and after a commit, at the end of a store, and after a
    failure. */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,18 +57,18 @@ static void an_archive_has_its_name_when_it_is_sealed(void **state) {
     zb_error err;
     char *path = archive_of(f);
     zb_hierarchy *store = create(path);
-    ASSERT_OK(zb_hierarchy_seal(store, &err), err); /* without a root there is none */
+    ASSERT_OK(zb_hierarchy_commit(store, &err), err); /* without a root there is none */
     zb_node_release(store_group(store, "a", NULL));
     ASSERT_OK(zb_hierarchy_flush(store, &err), err);
     assert_int_not_equal(access(path, F_OK), 0);
-    ASSERT_OK(zb_hierarchy_seal(store, &err), err);
+    ASSERT_OK(zb_hierarchy_commit(store, &err), err);
     expect_group(path, "a", true);
-    const ino_t sealed = inode_of(path);
-    ASSERT_OK(zb_hierarchy_seal(store, &err), err);
-    assert_int_equal(inode_of(path), sealed); /* nothing has changed */
+    const ino_t committed = inode_of(path);
+    ASSERT_OK(zb_hierarchy_commit(store, &err), err);
+    assert_int_equal(inode_of(path), committed); /* nothing has changed */
     zb_node_release(store_group(store, "b", NULL));
     expect_group(path, "b", false);
-    zb_hierarchy_release(store); /* seals */
+    zb_hierarchy_release(store); /* commits */
     expect_group(path, "b", true);
     assert_int_equal(count_names(f), 1);
     free(path);
@@ -105,9 +105,9 @@ static void an_archive_that_cannot_be_made(void **state) {
     store = create(path);
     zb_node_release(store_group(store, "a", NULL));
     assert_int_equal(mkdir(path, 0777), 0); /* which cannot be replaced */
-    assert_int_equal(zb_hierarchy_seal(store, &err), ZB_EIO);
+    assert_int_equal(zb_hierarchy_commit(store, &err), ZB_EIO);
     assert_int_equal(rmdir(path), 0);
-    ASSERT_OK(zb_hierarchy_seal(store, &err), err); /* nothing is lost */
+    ASSERT_OK(zb_hierarchy_commit(store, &err), err); /* nothing is lost */
     zb_hierarchy_release(store);
     expect_group(path, "a", true);
     free(directory);
@@ -144,7 +144,7 @@ static void what_a_new_archive_finds(void **state) {
     assert_int_equal(rmdir(path), 0);
     zb_hierarchy *store = create(path);
     zb_node_release(store_group(store, "a", NULL));
-    ASSERT_OK(zb_hierarchy_seal(store, &err), err);
+    ASSERT_OK(zb_hierarchy_commit(store, &err), err);
     zb_hierarchy_release(store);
     assert_int_equal(place_of(path, ""), ZB_PLACE_NODE);
     free(path);

@@ -97,7 +97,7 @@ static void the_same_comes_of_it(void **state) {
         assert_null(strstr(below, "zarr.json"));
         free(below);
         expect_same(staging, plain);
-        ASSERT_OK(zb_hierarchy_seal(staging, &err), err);
+        ASSERT_OK(zb_hierarchy_commit(staging, &err), err);
         expect_same(inner, plain);
         expect_same(staging, plain);
         const char *after = all[i] == an_array_is_the_root ? "" : "g2/after";
@@ -156,7 +156,7 @@ static void what_a_killed_program_has_left_goes(void **state) {
     store_set(inner, ".zarrbridge-copy", "");
     zb_hierarchy *staging = begin(inner);
     make(staging);
-    ASSERT_OK(zb_hierarchy_seal(staging, &err), err);
+    ASSERT_OK(zb_hierarchy_commit(staging, &err), err);
     expect_same(inner, plain);
     zb_hierarchy_release(staging);
     zb_hierarchy_release(inner);
@@ -172,7 +172,7 @@ static void what_another_program_has_made_stays(void **state) {
     ASSERT_OK(zb_store_erase(zb_hierarchy_store(inner), ".zarrbridge-copy", &err), err);
     store_set(inner, "g/b/c/0/0", "theirs");
     ASSERT_FAILS(zb_node_delete(staging, "g", &err), ZB_ECONFLICT, err, "another program");
-    ASSERT_FAILS(zb_hierarchy_seal(staging, &err), ZB_ECONFLICT, err, "another program");
+    ASSERT_FAILS(zb_hierarchy_commit(staging, &err), ZB_ECONFLICT, err, "another program");
     zb_hierarchy_release(staging);
     store_expect(inner, "g/b/c/0/0", "theirs");
     store_expect(inner, "zarr.json", NULL);

@@ -10,8 +10,8 @@
 #include "store/fs_store.h"
 #include "store/outdated.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/sys/aside.h"
 #include "zarrbridge/sys/hierarchy.h"
+#include "zarrbridge/sys/staging.h"
 #include "zarrbridge/write.h"
 
 /* ---- Stores ---- */
@@ -257,20 +257,20 @@ static void lock_files_go_with_their_directory(void **state) {
 static void stores_aside_leave_nothing(void **state) {
     const fixture *f = *state;
     char path[600];
-    zb_aside aside;
+    zb_staging staging;
     zb_store *store;
     zb_lock *lock;
     zb_error err;
     snprintf(path, sizeof path, "%s/x", f->root);
-    ASSERT_OK(zb_aside_make(path, true, &aside, &err), err);
-    ASSERT_OK(zb_store_open_fs(aside.path, &store, &err), err);
+    ASSERT_OK(zb_staging_make(path, true, &staging, &err), err);
+    ASSERT_OK(zb_store_open_fs(staging.path, &store, &err), err);
     ((zb__fs *)store)->reach = ZB__FS_SHARED;
     ASSERT_OK(zb_store_lock(store, "zarr.json", &lock, &err), err);
     zb_store_unlock(lock);
     ASSERT_OK(zb_store_erase_below(store, "", &err), err);
     zb_store_release(store);
-    assert_int_equal(rmdir(aside.path), 0);
-    zb_aside_close(&aside);
+    assert_int_equal(rmdir(staging.path), 0);
+    zb_staging_close(&staging);
 }
 
 /* A lock file follows the rights of its directory: it is there when they change. */

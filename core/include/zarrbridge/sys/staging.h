@@ -5,8 +5,8 @@
  * that what a killed process has left is told from what is being made, and goes when the next one
  * is made for the place.
  */
-#ifndef ZARRBRIDGE_SYS_ASIDE_H
-#define ZARRBRIDGE_SYS_ASIDE_H
+#ifndef ZARRBRIDGE_SYS_STAGING_H
+#define ZARRBRIDGE_SYS_STAGING_H
 
 #include <stdbool.h>
 
@@ -16,23 +16,23 @@
 extern "C" {
 #endif
 
-typedef struct zb_aside {
+typedef struct zb_staging {
     char *path; /* absolute; malloc'ed */
     int fd;     /* open on it, and holds the lock; writable, of a file */
-} zb_aside;
+} zb_staging;
 
 /* Makes an empty file, or an empty directory, beside a place, which need not exist; the directory
    that the place is in must. Removes what killed processes have left there for it, if it is older
    than a minute. ZB_ENOTFOUND; ZB_EIO; ZB_ENOMEM. On success the caller ends it with one of the
    others. Any thread. */
-ZB_API enum zb_code zb_aside_make(const char *place, bool is_directory, zb_aside *out,
-                                  zb_error *err);
+ZB_API enum zb_code zb_staging_make(const char *place, bool is_directory, zb_staging *out,
+                                    zb_error *err);
 
 /* Removes it, with all that is in it, as far as that can be done. */
-ZB_API void zb_aside_remove(zb_aside *aside);
+ZB_API void zb_staging_remove(zb_staging *staging);
 
 /* Lets go of it: it has another name by now. */
-ZB_API void zb_aside_close(zb_aside *aside);
+ZB_API void zb_staging_close(zb_staging *staging);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
  * What a service copies itself takes no memory here, and nobody knows its size. Of what goes
  * through memory no more is under way than would be of chunks as large as the largest so far.
  */
-#include "change/carry.h"
+#include "change/copy_object.h"
 
 #include <stdlib.h>
 
@@ -13,32 +13,32 @@
 #include "store/store.h"
 #include "zarrbridge/limits.h"
 
-void zb__carrier_init(zb__carrier *carrier, zb_hierarchy *from, zb_hierarchy *to) {
-    *carrier = (zb__carrier){.from = from, .to = to};
-    pthread_mutex_init(&carrier->lock, NULL);
-    pthread_cond_init(&carrier->ended, NULL);
+void zb__object_copier_init(zb__object_copier *copier, zb_hierarchy *from, zb_hierarchy *to) {
+    *copier = (zb__object_copier){.from = from, .to = to};
+    pthread_mutex_init(&copier->lock, NULL);
+    pthread_cond_init(&copier->ended, NULL);
 }
 
-void zb__carrier_end(zb__carrier *carrier) {
-    pthread_cond_destroy(&carrier->ended);
-    pthread_mutex_destroy(&carrier->lock);
+void zb__object_copier_end(zb__object_copier *copier) {
+    pthread_cond_destroy(&copier->ended);
+    pthread_mutex_destroy(&copier->lock);
 }
 
 /* Of objects of that many bytes. */
-static size_t width_for(const zb__carrier *c, uint64_t bytes) {
+static size_t width_for(const zb__object_copier *c, uint64_t bytes) {
     return zb__store_width(c->to->store->hints.is_local ? c->from->store : c->to->store, bytes);
 }
 
-size_t zb__carrier_width(const zb__carrier *carrier) {
-    return width_for(carrier, 0);
+size_t zb__object_copier_width(const zb__object_copier *copier) {
+    return width_for(copier, 0);
 }
 
 /* With the lock. The first one goes alone. */
-static bool may_begin(const zb__carrier *c) {
+static bool may_begin(const zb__object_copier *c) {
     return c->under_way == 0 || (c->largest && c->under_way < width_for(c, c->largest));
 }
 
-static void begin(zb__carrier *c) {
+static void begin(zb__object_copier *c) {
     pthread_mutex_lock(&c->lock);
     while (!may_begin(c))
         pthread_cond_wait(&c->ended, &c->lock);
@@ -46,7 +46,7 @@ static void begin(zb__carrier *c) {
     pthread_mutex_unlock(&c->lock);
 }
 
-static void end(zb__carrier *c) {
+static void end(zb__object_copier *c) {
     pthread_mutex_lock(&c->lock);
     c->under_way--;
     pthread_cond_broadcast(&c->ended);
@@ -54,7 +54,7 @@ static void end(zb__carrier *c) {
 }
 
 /* Called when the size is known, before the object is put. */
-static void note_size(zb__carrier *c, uint64_t size) {
+static void note_size(zb__object_copier *c, uint64_t size) {
     pthread_mutex_lock(&c->lock);
     if (c->largest <= size)
         c->largest = size + 1;
@@ -62,7 +62,7 @@ static void note_size(zb__carrier *c, uint64_t size) {
     pthread_mutex_unlock(&c->lock);
 }
 
-static enum zb_code through_memory(zb__carrier *c, const char *key, const char *target,
+static enum zb_code through_memory(zb__object_copier *c, const char *key, const char *target,
                                    zb_error *err) {
     char *data = NULL;
     size_t size;
@@ -78,7 +78,8 @@ static enum zb_code through_memory(zb__carrier *c, const char *key, const char *
     return code;
 }
 
-enum zb_code zb__carry(zb__carrier *carrier, const char *key, const char *target, zb_error *err) {
-    enum zb_code code = zb__hierarchy_copy(carrier->to, target, carrier->from, key, err);
-    return code == ZB_EUNSUPPORTED ? through_memory(carrier, key, target, err) : code;
+enum zb_code zb__copy_object(zb__object_copier *copier, const char *key, const char *target,
+                             zb_error *err) {
+    enum zb_code code = zb__hierarchy_copy(copier->to, target, copier->from, key, err);
+    return code == ZB_EUNSUPPORTED ? through_memory(copier, key, target, err) : code;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See sys/aside.h. */
-#include "zarrbridge/sys/aside.h"
+/* See sys/staging.h. */
+#include "zarrbridge/sys/staging.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -51,17 +51,17 @@ static bool is_directory(int fd) {
     return fstat(fd, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-void zb_aside_close(zb_aside *aside) {
-    if (aside->fd >= 0)
-        close(aside->fd);
-    free(aside->path);
-    *aside = (zb_aside){.path = NULL, .fd = -1};
+void zb_staging_close(zb_staging *staging) {
+    if (staging->fd >= 0)
+        close(staging->fd);
+    free(staging->path);
+    *staging = (zb_staging){.path = NULL, .fd = -1};
 }
 
-void zb_aside_remove(zb_aside *aside) {
-    if (aside->path)
-        remove_at(aside->path, is_directory(aside->fd));
-    zb_aside_close(aside);
+void zb_staging_remove(zb_staging *staging) {
+    if (staging->path)
+        remove_at(staging->path, is_directory(staging->fd));
+    zb_staging_close(staging);
 }
 
 /* ---- What is left of killed processes ---- */
@@ -104,10 +104,10 @@ static int open_new(const char *path, bool is_directory) {
 }
 
 static enum zb_code make_in(const char *directory, const char *prefix, bool is_directory,
-                            zb_aside *out, zb_error *err) {
+                            zb_staging *out, zb_error *err) {
     static atomic_uint count;
     do {
-        zb_aside_close(out);
+        zb_staging_close(out);
         if (asprintf(&out->path, "%s/%s%ld-%u%s", directory[1] ? directory : "", prefix,
                      (long)getpid(), atomic_fetch_add(&count, 1), ZB__FS_ASIDE) < 0) {
             out->path = NULL;
@@ -118,12 +118,12 @@ static enum zb_code make_in(const char *directory, const char *prefix, bool is_d
     if (out->fd >= 0 && flock(out->fd, LOCK_EX | LOCK_NB) == 0)
         return ZB_OK;
     const enum zb_code code = zb_fail_errno(err, errno, "cannot make '%s'", out->path);
-    zb_aside_remove(out);
+    zb_staging_remove(out);
     return code;
 }
 
-enum zb_code zb_aside_make(const char *place, bool is_directory, zb_aside *out, zb_error *err) {
-    *out = (zb_aside){.path = NULL, .fd = -1};
+enum zb_code zb_staging_make(const char *place, bool is_directory, zb_staging *out, zb_error *err) {
+    *out = (zb_staging){.path = NULL, .fd = -1};
     size_t end = strlen(place), start;
     while (end > 1 && place[end - 1] == '/')
         end--;
