@@ -7,7 +7,7 @@
 
 #include "conditional_put.h"
 #include "fetch.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "options.h"
 #include "remote.h"
 #include "s3.h"

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "remote.h"
 #include "s3.h"
 

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "fetch.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "remote.h"
 #include "s3.h"
 #include "s3_list.h"

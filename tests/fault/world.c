@@ -282,7 +282,7 @@ static bool is_ours(const char *name) {
 static int count_ours(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
     (void)st;
     (void)kind;
-    /* Not the note of a copy, which goes with the node that it lies beside (change/copy.c). The
+    /* Not the marker of a copy, which goes with the node that it lies beside (change/copy.c). The
        note of a block goes with a repair, or with the next writer that changes anything. */
     bool is_lock = strstr(path + ftw->base, ".zb-lock") != NULL;
     left_over += (is_ours(path + ftw->base) && (locks_count || !is_lock)) ||

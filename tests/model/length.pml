@@ -178,7 +178,7 @@ proctype resizer() {
     {
         atomic { !turn -> turn = 3 } /* core/src/hierarchy/turn.c: zb__hierarchy_lock */
         finish_cut();
-        note = length; /* core/src/change/resize.c: note_put */
+        note = length; /* core/src/change/resize.c: marker_put */
 #ifdef CUT_IS_TOLD_LAST
         clear_cut();
         d_step { tell_cut() }

@@ -176,7 +176,7 @@ ZB_API enum zb_code zb_array_storage_size(const zb_node *array, uint64_t *bytes,
 
 /* Whether a name is reserved, so that no node can be created under it: the specification keeps
    names that begin with "__" and "zarr.json" for itself, version 2 those of its documents, and this
-   library the exact forms of those that it gives to temporary objects, notes and hidden arrays.
+   library the exact forms of those that it gives to temporary objects, markers and hidden arrays.
    Other programs make nodes under names that begin with "__" (xarray does for arrays without a
    name): they are listed, read, changed, copied, moved and deleted as all others. */
 ZB_API bool zb_name_is_reserved(const char *name);

@@ -249,7 +249,7 @@ bool zb__change_finds_nothing(const zb__change *change, const char *path) {
 
 /* ---- Changing ----------------------------------------------------------------------------- */
 
-/* The note first: a kill between leaves a block that is right and a note that means nothing. */
+/* The marker first: a kill between leaves a block that is right and a marker that means nothing. */
 static enum zb_code drop_block(zb_hierarchy *hierarchy, zb__entry *owner, zb_error *err) {
     zb__document bare;
     enum zb_code code = zb__document_without(&owner->document, ZB__CONSOLIDATED, &bare, err);

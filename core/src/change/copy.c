@@ -6,10 +6,10 @@
  * Files of other programs come first, then chunks, then documents, and the topmost document last:
  * until that moment there is no node, from then on it is complete.
  *
- * A copy that is killed leaves objects below a path where there is no node. A *note* at that path,
- * put before the first object and erased after the last, tells the next process that creates a node
- * there that they are left-overs. Objects without it are another program's: nothing is copied to
- * them.
+ * A copy that is killed leaves objects below a path where there is no node. A *marker* at that
+ * path, put before the first object and erased after the last, tells the next process that creates
+ * a node there that they are left-overs. Objects without it are another program's: nothing is
+ * copied to them.
  */
 #include "change/copy.h"
 
@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "change/copy_content.h"
+#include "change/copy_marker.h"
 #include "change/copy_named.h"
-#include "change/copy_note.h"
 #include "change/create.h"
 #include "change/remove.h"
 #include "change/write_back.h"
@@ -153,17 +153,17 @@ static enum zb_code rename_nodes(zb__copying *c, zb__change *change, const zb__n
 static enum zb_code copy_and_note(zb__copying *c, zb_error *err) {
     const zb__name *top = &c->nodes->name[0];
     const bool noted = c->nodes->count > 1 || c->others.count || top->is_prefix || top->has_hidden;
-    enum zb_code code = noted ? zb__copy_note(c->to, c->to_path, true, err) : ZB_OK;
+    enum zb_code code = noted ? zb__copy_marker(c->to, c->to_path, true, err) : ZB_OK;
     if (!code)
         code = zb__copy_objects(c, err);
     if (!code)
         code = zb__change_put_missing(c->change, err);
     if (!code)
         code = zb__copy_documents(c, err);
-    /* Beside a complete node a note means nothing, so a note that stays there does no harm. */
+    /* Beside a complete node a marker means nothing, so a marker that stays there does no harm. */
     bool done = !code || zb__copy_undo(c);
     if (noted && done)
-        (void)zb__copy_note(c->to, c->to_path, false, NULL);
+        (void)zb__copy_marker(c->to, c->to_path, false, NULL);
     return code;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "node/node.h"
 #include "store/store.h"

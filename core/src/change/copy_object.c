@@ -54,7 +54,7 @@ static void end(zb__object_copier *c) {
 }
 
 /* Called when the size is known, before the object is put. */
-static void note_size(zb__object_copier *c, uint64_t size) {
+static void marker_size(zb__object_copier *c, uint64_t size) {
     pthread_mutex_lock(&c->lock);
     if (c->largest <= size)
         c->largest = size + 1;
@@ -70,7 +70,7 @@ static enum zb_code through_memory(zb__object_copier *c, const char *key, const 
     enum zb_code code = zb_store_get(zb__place_of(c->from, key), key, zb_limits_get()->shard_bytes,
                                      "shard_bytes", &data, &size, NULL, err);
     if (!code) {
-        note_size(c, size);
+        marker_size(c, size);
         code = zb__document_put(c->to, target, data, size, err);
     }
     free(data);

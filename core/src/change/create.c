@@ -10,7 +10,7 @@
 #include "array/array.h"
 #include "array/build.h"
 #include "change/change.h"
-#include "change/copy_note.h"
+#include "change/copy_marker.h"
 #include "change/hidden.h"
 #include "change/remove.h"
 #include "codec/chunk_layout.h"
@@ -104,13 +104,13 @@ static enum zb_code find_chunk(void *context, const char *key, const uint64_t *i
 /* What killed changes have left stays: chunks without an array may be those of one that another
    program is making. Those have a document by now, for which is asked last. */
 static enum zb_code check_place(zb__change *change, const zb_node *node, zb_error *err) {
-    bool is_noted = false, has_chunks = false;
-    enum zb_code code = zb__copy_note_find(node->hierarchy, node->path, &is_noted, err);
+    bool is_marked = false, has_chunks = false;
+    enum zb_code code = zb__copy_marker_find(node->hierarchy, node->path, &is_marked, err);
     if (!code && node->array)
         code = zb__chunks_each(node, find_chunk, &has_chunks, err);
     if (!code || has_chunks)
         code = zb__change_expect_none(change, node->path, err);
-    if (!code && (is_noted || has_chunks))
+    if (!code && (is_marked || has_chunks))
         return zb__change_refuse(
             change, node->path, "what a killed change has left there has to be removed first", err);
     if (code || !node->array)

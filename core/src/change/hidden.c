@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "change/change.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
 #include "node/node.h"

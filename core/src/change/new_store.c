@@ -18,10 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "change/copy_note.h"
+#include "change/copy_marker.h"
 #include "change/remove.h"
 #include "hierarchy/commit.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "hierarchy/turn.h"
 #include "util/url.h"
 #include "zarrbridge/change.h"
@@ -103,8 +103,8 @@ static int note_any(void *context, const zb_list_entry *entry) {
     return 1;
 }
 
-/* The note first: should that program live, it puts nothing more. What has no document stays,
-   until nodes come to its place: so they find the note. */
+/* The marker first: should that program live, it puts nothing more. What has no document stays,
+   until nodes come to its place: so they find the marker. */
 static enum zb_code take_over(zb_hierarchy *hierarchy, zb__staged *staged, zb_error *err) {
     zb_lock *lock;
     enum zb_code code = zb__staged_note_put(staged, true, err);
@@ -114,25 +114,25 @@ static enum zb_code take_over(zb_hierarchy *hierarchy, zb__staged *staged, zb_er
         code = zb__left_overs_erase(hierarchy, "", err);
         code = zb__hierarchy_unlock(lock, code, err);
     }
-    return code ? code : zb_store_mem_set(staged->documents, ZB__NOTE_COPY, "", 0, err);
+    return code ? code : zb_store_mem_set(staged->documents, ZB__MARKER_COPY, "", 0, err);
 }
 
 /* Where nothing is there, or what a killed program has left. One that was killed when it had put
-   the root's document has left a note in a store that is complete. */
+   the root's document has left a marker in a store that is complete. */
 static enum zb_code stage(zb_hierarchy *hierarchy, zb_error *err) {
     zb_store *store = hierarchy->store;
     zb__staged *staged = NULL;
     zb_object_info info;
-    bool is_some = false, is_noted = false;
+    bool is_some = false, is_marked = false;
     enum zb_code code = zb_store_list(store, "", note_any, &is_some, err);
     if (!code && is_some)
-        code = zb__copy_note_find(hierarchy, "", &is_noted, err);
-    if (code || is_some != is_noted)
+        code = zb__copy_marker_find(hierarchy, "", &is_marked, err);
+    if (code || is_some != is_marked)
         return code;
-    if (is_noted && (code = zb_store_stat(store, "zarr.json", &info, err)) != ZB_ENOTFOUND)
+    if (is_marked && (code = zb_store_stat(store, "zarr.json", &info, err)) != ZB_ENOTFOUND)
         return code;
-    code = zb__staged_new(store, !is_noted, &staged, err);
-    if (!code && is_noted)
+    code = zb__staged_new(store, !is_marked, &staged, err);
+    if (!code && is_marked)
         code = take_over(hierarchy, staged, err);
     if (code)
         zb__staged_free(staged);

@@ -12,7 +12,7 @@
 
 #include "array/block.h"
 #include "change/change.h"
-#include "change/copy_note.h"
+#include "change/copy_marker.h"
 #include "change/write_back.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
@@ -137,12 +137,12 @@ enum zb_code zb__left_overs_erase(zb_hierarchy *hierarchy, const char *path, zb_
 }
 
 enum zb_code zb__killed_copy_erase(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
-    bool is_noted;
-    enum zb_code code = zb__copy_note_find(hierarchy, path, &is_noted, err);
-    if (code || !is_noted || !hierarchy->store->hints.can_list)
+    bool is_marked;
+    enum zb_code code = zb__copy_marker_find(hierarchy, path, &is_marked, err);
+    if (code || !is_marked || !hierarchy->store->hints.can_list)
         return code;
     code = zb__left_overs_erase(hierarchy, path, err);
-    return code ? code : zb__copy_note(hierarchy, path, false, err);
+    return code ? code : zb__copy_marker(hierarchy, path, false, err);
 }
 
 static enum zb_code erase_hidden(zb_hierarchy *hierarchy, zb_error *err) {
@@ -215,14 +215,14 @@ static enum zb_code erase_nodes(zb__change *change, const zb__names *nodes, zb_n
    below are erased, not all names. Documents go before chunks, the root's own first of all, and
    the others where they do not go in one step with all else: a reader meanwhile finds a node or
    does not, but never an array that has lost some of its chunks. On a network, where each is a
-   request, the note tells the next process that what a kill has left are left-overs and no other
+   request, the marker tells the next process that what a kill has left are left-overs and no other
    files. */
 static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_error *err) {
     zb_hierarchy *hierarchy = change->hierarchy;
     root_before root;
     enum zb_code code = look_at_root(hierarchy, &nodes->name[0], &root, err);
     if (!code && !hierarchy->store->hints.is_local)
-        code = zb__copy_note(hierarchy, "", true, err);
+        code = zb__copy_marker(hierarchy, "", true, err);
     if (!code)
         code = zb__change_erase(change, "", true, err);
     if (!code && (code = erase_nodes(change, nodes, root.array, err)))
@@ -230,7 +230,7 @@ static enum zb_code erase_root(zb__change *change, const zb__names *nodes, zb_er
     if (!code)
         code = zb__write_back_forget(hierarchy, "", err);
     if (!code && !hierarchy->store->hints.is_local)
-        code = zb__copy_note(hierarchy, "", false, err);
+        code = zb__copy_marker(hierarchy, "", false, err);
     zb_node_release(root.array);
     zb__document_free(&root.document);
     return code;

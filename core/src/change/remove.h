@@ -24,7 +24,7 @@ enum zb_code zb__nodes_erase_below(zb_hierarchy *hierarchy, const zb__names *nod
 enum zb_code zb__left_overs_erase(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 /* Before a node comes to the path, where there is none: erases the nodes that a killed copy or
-   deletion has left below, if a note tells of it, and the note. */
+   deletion has left below, if a marker tells of it, and the marker. */
 enum zb_code zb__killed_copy_erase(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 /* Sets *chosen for a chunk that goes. */

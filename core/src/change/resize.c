@@ -9,12 +9,12 @@
  * tells of the new shape: until then no writer puts anything there.
  *
  * A shrink that is killed must leave the old array or the new one, so there the document comes
- * first; elements beyond it cannot be seen from then on. A *note* beside the document, put before
+ * first; elements beyond it cannot be seen from then on. A *marker* beside the document, put before
  * it, tells the next resize that the rest is still to be done:
  *
- *     put note (the old shape) | put document | erase chunks, refill edges | erase note
+ *     put marker (the old shape) | put document | erase chunks, refill edges | erase marker
  *
- * The note's name begins with a dot, so that no reader lists it.
+ * The marker's name begins with a dot, so that no reader lists it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #include "change/beyond.h"
 #include "change/change.h"
 #include "change/reshape.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
 #include "node/current.h"
@@ -36,9 +36,9 @@
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
-/* ---- The note ----------------------------------------------------------------------------- */
+/* ---- The marker ----------------------------------------------------------------------------- */
 
-static enum zb_code note_put(const zb_node *node, const char *key, zb_error *err) {
+static enum zb_code marker_put(const zb_node *node, const char *key, zb_error *err) {
     zb_json_writer w = {.level = 0};
     zb__json_write_extents(&w, node->array->info.shape, node->array->info.ndim);
     enum zb_code code = w.text.failed
@@ -48,10 +48,10 @@ static enum zb_code note_put(const zb_node *node, const char *key, zb_error *err
     return code;
 }
 
-/* Reads a note into old; *found tells whether there is one. A note that is not a shape of this
+/* Reads a marker into old; *found tells whether there is one. A marker that is not a shape of this
    array counts as "anything may lie beyond". */
-static enum zb_code note_read(const zb_node *node, const char *key, bool *found, uint64_t *old,
-                              zb_error *err) {
+static enum zb_code marker_read(const zb_node *node, const char *key, bool *found, uint64_t *old,
+                                zb_error *err) {
     char *text;
     size_t size;
     zb_json *json = NULL;
@@ -79,7 +79,7 @@ static enum zb_code finish(const zb_node *node, const zb__document *document, co
                            zb_error *err) {
     uint64_t old[ZB_MAX_NDIM];
     bool found;
-    enum zb_code code = note_read(node, key, &found, old, err);
+    enum zb_code code = marker_read(node, key, &found, old, err);
     if (code || !found)
         return code;
     code = zb__beyond_clear(node, document, node->array->info.shape, old, false, err);
@@ -93,7 +93,7 @@ typedef struct resizing {
     zb__change change;
     zb__document document, changed;
     zb_node *now, *then;
-    char *note;
+    char *marker;
 } resizing;
 
 static bool same_shape(const zb_node *a, const uint64_t *shape) {
@@ -128,8 +128,8 @@ static enum zb_code read_now(resizing *r, const zb_node *node, const uint64_t *s
         code = zb__array_check_writable(r->now->array, err);
     if (code)
         return code;
-    r->note = zb__path_join(node->path, ZB__NOTE_RESIZE);
-    if (!r->note)
+    r->marker = zb__path_join(node->path, ZB__MARKER_RESIZE);
+    if (!r->marker)
         return zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     return zb__as_argument(
         zb__array_reshape(r->now, &r->document, shape, &r->changed, &r->then, err), err);
@@ -146,14 +146,14 @@ static enum zb_code resize(resizing *r, zb_error *err) {
     }
     if (shrinks && !r->now->hierarchy->store->hints.can_list)
         return zb_fail(err, ZB_EUNSUPPORTED, "the store cannot list chunks, so none can be erased");
-    enum zb_code code = finish(r->now, &r->document, r->note, err);
+    enum zb_code code = finish(r->now, &r->document, r->marker, err);
     if (!code && grows)
         code = zb__beyond_clear(r->then, &r->changed, now->shape, shape, true, err); /* its grid
                                                                                         has the
                                                                                         chunks that
                                                                                         are new */
     if (!code && shrinks)
-        code = note_put(r->now, r->note, err);
+        code = marker_put(r->now, r->marker, err);
     if (!code)
         code = zb__change_drop(&r->change, err);
     if (!code)
@@ -161,13 +161,13 @@ static enum zb_code resize(resizing *r, zb_error *err) {
     if (!code && shrinks)
         code = zb__beyond_clear(r->then, &r->changed, shape, now->shape, false, err);
     if (!code && shrinks)
-        code = zb__hierarchy_erase(r->now->hierarchy, r->note, err);
+        code = zb__hierarchy_erase(r->now->hierarchy, r->marker, err);
     return code;
 }
 
 enum zb_code zb_array_resize(const zb_node *array, const uint64_t *shape, zb_node **out,
                              zb_error *err) {
-    resizing r = {.note = NULL};
+    resizing r = {.marker = NULL};
     if (!array->array)
         return zb_fail(err, ZB_EINVAL, "store %s: /%s is a group, not an array",
                        array->hierarchy->store->label, array->path);
@@ -189,6 +189,6 @@ enum zb_code zb_array_resize(const zb_node *array, const uint64_t *shape, zb_nod
     zb_node_release(r.now);
     zb__document_free(&r.document);
     zb__document_free(&r.changed);
-    free(r.note);
+    free(r.marker);
     return code;
 }

@@ -2,10 +2,10 @@
 /*
  * The order of steps, so that a kill at any point leaves a store that is right:
  *
- *     put note | put document without block | changes ... | put document with block | erase note
+ * put marker | put document without block | changes ... | put document with block | erase marker
  *
- * A note beside a document that has a block means nothing. A note that a killed process has left
- * makes the next writer, or zb_hierarchy_repair, put the block back.
+ * A marker beside a document that has a block means nothing. A marker that a killed process has
+ * left makes the next writer, or zb_hierarchy_repair, put the block back.
  *
  * Only paths are remembered of changes. What stands in the store when a block is put back decides,
  * so that changes that failed half-way, or were made by others between, do no harm.
@@ -19,7 +19,7 @@
 
 #include "change/consolidated.h"
 #include "change/put.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
 #include "hierarchy/turn.h"
@@ -83,17 +83,17 @@ static enum zb_code dirty_block_new(const char *path, dirty_block **out, zb_erro
     return code;
 }
 
-/* ---- The note ----------------------------------------------------------------------------- */
+/* ---- The marker ----------------------------------------------------------------------------- */
 
-static char *note_key(const char *path, zb_error *err) {
-    char *key = zb__path_join(path, ZB__NOTE_CONSOLIDATED);
+static char *marker_key(const char *path, zb_error *err) {
+    char *key = zb__path_join(path, ZB__MARKER_CONSOLIDATED);
     if (!key)
         zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     return key;
 }
 
-static enum zb_code note_put(zb_hierarchy *hierarchy, const dirty_block *d, zb_error *err) {
-    char *key = note_key(d->path, err);
+static enum zb_code marker_put(zb_hierarchy *hierarchy, const dirty_block *d, zb_error *err) {
+    char *key = marker_key(d->path, err);
     if (!key)
         return ZB_ENOMEM;
     enum zb_code code = zb__document_put(hierarchy, key, d->token, strlen(d->token), err);
@@ -102,7 +102,7 @@ static enum zb_code note_put(zb_hierarchy *hierarchy, const dirty_block *d, zb_e
 }
 
 enum zb_code zb__write_back_forget(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
-    char *key = note_key(path, err);
+    char *key = marker_key(path, err);
     if (!key)
         return ZB_ENOMEM;
     enum zb_code code = zb__hierarchy_erase(hierarchy, key, err);
@@ -110,17 +110,17 @@ enum zb_code zb__write_back_forget(zb_hierarchy *hierarchy, const char *path, zb
     return code;
 }
 
-/* *there: a note stands beside the group's document; *ours: it says this token. */
-static enum zb_code note_look(zb_hierarchy *hierarchy, const char *path, const char *token,
-                              bool *there, bool *ours, zb_error *err) {
-    char *key = note_key(path, err);
+/* *there: a marker stands beside the group's document; *ours: it says this token. */
+static enum zb_code marker_look(zb_hierarchy *hierarchy, const char *path, const char *token,
+                                bool *there, bool *ours, zb_error *err) {
+    char *key = marker_key(path, err);
     if (!key)
         return ZB_ENOMEM;
     enum zb_code code = ZB_OK;
     *there = *ours = false;
     /* Absent in the usual case: in a local store the cheaper question. */
     if (!hierarchy->store->hints.is_local || !zb__is_absent(hierarchy, key))
-        code = zb__note_look(zb__place_of(hierarchy, key), key, token, there, ours, err);
+        code = zb__marker_look(zb__place_of(hierarchy, key), key, token, there, ours, err);
     free(key);
     return code ? zb__node_add_context(hierarchy, "group", path, code, err) : ZB_OK;
 }
@@ -195,7 +195,7 @@ static enum zb_code take_on(zb_hierarchy *hierarchy, const char *path, zb__docum
     if (!code)
         code = dirty_block_new(path, &d, err);
     if (!code)
-        code = note_put(hierarchy, d, err);
+        code = marker_put(hierarchy, d, err);
     if (code) {
         if (d)
             dirty_block_free(d);
@@ -234,19 +234,19 @@ enum zb_code zb__write_back_join(zb_hierarchy *hierarchy, const char *path, zb_e
     char token[ZB__TOKEN_SIZE];
     bool there, ours;
     token_of(hierarchy, path, token);
-    enum zb_code code = note_look(hierarchy, path, token, &there, &ours, err);
+    enum zb_code code = marker_look(hierarchy, path, token, &there, &ours, err);
     return code || !there || ours ? code : take_on(hierarchy, path, NULL, err);
 }
 
 enum zb_code zb__write_back_find(zb_hierarchy *hierarchy, const char *path, bool *out,
                                  zb_error *err) {
     bool ours;
-    return note_look(hierarchy, path, "", out, &ours, err);
+    return marker_look(hierarchy, path, "", out, &ours, err);
 }
 
 enum zb_code zb__write_back_clean(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     bool there, ours;
-    enum zb_code code = note_look(hierarchy, path, "", &there, &ours, err);
+    enum zb_code code = marker_look(hierarchy, path, "", &there, &ours, err);
     return code || !there ? code : zb__write_back_forget(hierarchy, path, err);
 }
 
@@ -323,7 +323,7 @@ static enum zb_code put_block(zb_hierarchy *hierarchy, dirty_block *d, bool ours
 static enum zb_code pay(zb_hierarchy *hierarchy, dirty_block *d, zb_error *err) {
     zb__document group = {.text = NULL};
     bool there, ours;
-    enum zb_code code = note_look(hierarchy, d->path, d->token, &there, &ours, err);
+    enum zb_code code = marker_look(hierarchy, d->path, d->token, &there, &ours, err);
     if (code || !there)
         return code;
     code = zb__node_outline(hierarchy, d->path, &group, err);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "array/block.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
 #include "node/bare.h"
@@ -165,7 +165,7 @@ enum zb_code zb__consolidated_compare(const zb_node *group, char why[ZB_MESSAGE_
 
 enum zb_code zb__consolidated_is_dirty(const zb_node *group, bool *dirty, zb_error *err) {
     zb_object_info info;
-    char *key = zb__path_join(group->path, ZB__NOTE_CONSOLIDATED);
+    char *key = zb__path_join(group->path, ZB__MARKER_CONSOLIDATED);
     if (!key)
         return zb_fail(err, ZB_ENOMEM, "no memory for a key");
     enum zb_code code = zb_store_stat(zb__place_of(group->hierarchy, key), key, &info, err);

@@ -10,7 +10,7 @@
 #include "check/consolidated.h"
 #include "check/object.h"
 #include "check/walk.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "node/bare.h"
 #include "node/node.h"

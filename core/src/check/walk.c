@@ -8,7 +8,7 @@
 #include "array/keys.h"
 #include "change/copy_named.h"
 #include "check/object.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "node/node.h"
 #include "node/open.h"
@@ -154,7 +154,7 @@ static enum zb_code visit_in_array(const walk *w, const zb_node *array, const ch
     uint64_t index[ZB_MAX_NDIM];
     if (zb__journal_is_name(name))
         return visit_journal(w, array, key, err);
-    if (strcmp(name, ZB__NOTE_RESIZE) == 0)
+    if (strcmp(name, ZB__MARKER_RESIZE) == 0)
         return v->resizing(v->context, array, key, err);
     if (!parse_key(array, key, index))
         return visit_unknown(w, key, "no chunk of the array above", err);
@@ -165,12 +165,12 @@ static enum zb_code visit_in_array(const walk *w, const zb_node *array, const ch
 
 /* An object below a group, or below no node. */
 static enum zb_code visit_outside(const walk *w, const char *key, const char *name, zb_error *err) {
-    if (strcmp(name, ZB__NOTE_COPY) == 0)
+    if (strcmp(name, ZB__MARKER_COPY) == 0)
         return other(w, ZB_FINDING_STALE, key,
                      "a copy to this place, or its deletion, was killed; writing a node here, or "
                      "copying again, clears it",
                      err);
-    if (strcmp(name, ZB__NOTE_CONSOLIDATED) == 0)
+    if (strcmp(name, ZB__MARKER_CONSOLIDATED) == 0)
         return other(w, ZB_FINDING_STALE, key,
                      "consolidated metadata has been taken out by a writer that is at work or was "
                      "killed; the next writer puts it back",
@@ -262,9 +262,9 @@ static const char *document_of(const zb__names *names) {
 
 /* A copy puts the documents of its groups, and of those it makes above, last; a deletion erases
    them first. */
-static bool has_copy_note(const zb__names *names) {
+static bool has_copy_marker(const zb__names *names) {
     for (size_t i = 0; i < names->count; i++)
-        if (!names->name[i].is_prefix && strcmp(names->name[i].text, ZB__NOTE_COPY) == 0)
+        if (!names->name[i].is_prefix && strcmp(names->name[i].text, ZB__MARKER_COPY) == 0)
             return true;
     return false;
 }
@@ -276,7 +276,7 @@ static enum zb_code walk_names(walk *w, const char *prefix, const zb__names *nam
     bool enter = true;
     const char *document = array ? NULL : document_of(names);
     const bool above_in_copy = w->in_copy;
-    w->in_copy |= has_copy_note(names);
+    w->in_copy |= has_copy_marker(names);
     bare here = {.prefix = prefix, .above = w->above};
     if (document && strcmp(document, "zarr.json") == 0 && !w->in_copy)
         code = tell_bare(w, w->above, err);

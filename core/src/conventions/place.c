@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "change/copy_note.h"
+#include "change/copy_marker.h"
 #include "hierarchy/staged.h"
 #include "zarrbridge/conventions.h"
 
@@ -55,7 +55,7 @@ static int note_entry(void *context, const zb_list_entry *entry) {
 /* True where a copy or a deletion was killed: the next node that is made there clears the rest. */
 static bool has_left_overs(zb_hierarchy *hierarchy, const char *path) {
     bool is_noted;
-    return zb__copy_note_find(hierarchy, path, &is_noted, NULL) == ZB_OK && is_noted;
+    return zb__copy_marker_find(hierarchy, path, &is_noted, NULL) == ZB_OK && is_noted;
 }
 
 /* An object of the node's own name is in its way where objects are files. */

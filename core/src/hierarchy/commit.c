@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "hierarchy/turn.h"
 #include "store/store.h"
@@ -69,7 +69,7 @@ static enum zb_code store_document(void *context, const char *key, zb_error *err
     zb__staged *s = context;
     zb_part part;
     char *text;
-    if (strcmp(key, ZB__NOTE_COPY) == 0) /* is there already, and goes behind the last document */
+    if (strcmp(key, ZB__MARKER_COPY) == 0) /* is there already, and goes behind the last document */
         return ZB_OK;
     enum zb_code code = get_document(s->documents, key, &text, &part.size, err);
     if (code)
@@ -133,17 +133,17 @@ static enum zb_code commit(zb_commit *commit, zb_hierarchy *hierarchy, zb_error 
         return code;
     atomic_store(&s->state, ZB__COMMITTED);
     (void)zb_store_erase_below(s->tried, "", NULL); /* which is memory */
-    return atomic_load(&s->is_noted) ? zb_store_erase(s->store, ZB__NOTE_COPY, err) : ZB_OK;
+    return atomic_load(&s->is_noted) ? zb_store_erase(s->store, ZB__MARKER_COPY, err) : ZB_OK;
 }
 
 /* ---- The end ---- */
 
 static int note_other(void *context, const zb_list_entry *entry) {
-    *(bool *)context = strcmp(entry->name, ZB__NOTE_COPY) != 0;
+    *(bool *)context = strcmp(entry->name, ZB__MARKER_COPY) != 0;
     return *(bool *)context;
 }
 
-/* A store that was given up, and of which all has been erased, leaves no note either. */
+/* A store that was given up, and of which all has been erased, leaves no marker either. */
 static void end(zb_commit *commit) {
     zb__staged *s = staged_of(commit);
     bool has_others = false;

@@ -7,7 +7,7 @@
 
 #include "array/block.h"
 #include "hierarchy/age.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
 #include "hierarchy/version.h"

@@ -93,10 +93,10 @@ size_t zb__metadata_count(zb_hierarchy *hierarchy, const char *path);
 /* A group above a change is *plain* when it has been found to be a group without a block of
    consolidated metadata. As long as the version of its document is the same, a change below need
    not read it again: that costs one question to the file system in place of four, and no parsing,
-   which for a group of many attributes takes longer than all else. Nor need it look for a note of a
-   block that is dirty (change/write_back.h), which this hierarchy has joined then: a note is put
-   before a document loses its block, which makes another version of it. (Another hierarchy that
-   joins later makes its block of all documents, and so does this one, when it finds that its note
+   which for a group of many attributes takes longer than all else. Nor need it look for a marker of
+   a block that is dirty (change/write_back.h), which this hierarchy has joined then: a marker is
+   put before a document loses its block, which makes another version of it. (Another hierarchy that
+   joins later makes its block of all documents, and so does this one, when it finds that its marker
    has been replaced.) */
 
 /* *version: of the document of the group at path as it is now. 0: there is none, it may change

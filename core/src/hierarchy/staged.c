@@ -11,18 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "store/store.h"
 
 /* ---- Keys ---- */
 
 static bool is_document(const char *name) {
-    return strcmp(name, "zarr.json") == 0 || zb__note_is_name(name);
+    return strcmp(name, "zarr.json") == 0 || zb__marker_is_name(name);
 }
 
 static bool is_root_note(const char *key) {
-    return strcmp(key, ZB__NOTE_COPY) == 0;
+    return strcmp(key, ZB__MARKER_COPY) == 0;
 }
 
 static bool has(zb_store *store, const char *key) {
@@ -157,21 +157,21 @@ enum zb_code zb__hierarchy_list(zb_hierarchy *hierarchy, const zb_list *list, zb
                               : list_both(hierarchy->staged, list->prefix, fn, context, err);
 }
 
-/* ---- The note ---- */
+/* ---- The marker ---- */
 
 enum zb_code zb__staged_lose(zb__staged *s, zb_error *err) {
     atomic_store(&s->is_lost, true);
     return zb_fail(err, ZB_ECONFLICT, "%s: another program makes a store there", s->store->label);
 }
 
-/* *is_there: a note; *is_ours: this hierarchy's. */
-static enum zb_code note_look(const zb__staged *s, bool *is_there, bool *is_ours, zb_error *err) {
-    return zb__note_look(s->store, ZB__NOTE_COPY, s->token, is_there, is_ours, err);
+/* *is_there: a marker; *is_ours: this hierarchy's. */
+static enum zb_code marker_look(const zb__staged *s, bool *is_there, bool *is_ours, zb_error *err) {
+    return zb__marker_look(s->store, ZB__MARKER_COPY, s->token, is_there, is_ours, err);
 }
 
 enum zb_code zb__staged_note_check(zb__staged *s, zb_error *err) {
     bool is_there, is_ours;
-    enum zb_code code = note_look(s, &is_there, &is_ours, err);
+    enum zb_code code = marker_look(s, &is_there, &is_ours, err);
     return code || is_ours ? code : zb__staged_lose(s, err);
 }
 
@@ -179,12 +179,12 @@ enum zb_code zb__staged_note_check(zb__staged *s, zb_error *err) {
 static enum zb_code put_locked(zb__staged *s, bool takes_over, zb_error *err) {
     const zb_part token = {s->token, ZB__TOKEN_SIZE - 1};
     bool is_there, is_ours;
-    enum zb_code code = note_look(s, &is_there, &is_ours, err);
+    enum zb_code code = marker_look(s, &is_there, &is_ours, err);
     if (code || is_ours)
         return code;
     if (is_there && !takes_over)
         return zb__staged_lose(s, err);
-    return zb_store_put(s->store, ZB__NOTE_COPY, &token, 1, ZB_SYNC_NONE, err);
+    return zb_store_put(s->store, ZB__MARKER_COPY, &token, 1, ZB_SYNC_NONE, err);
 }
 
 enum zb_code zb__staged_note_put(zb__staged *s, bool takes_over, zb_error *err) {
@@ -193,7 +193,7 @@ enum zb_code zb__staged_note_put(zb__staged *s, bool takes_over, zb_error *err) 
         return zb__staged_lose(s, err);
     if (atomic_load(&s->is_noted))
         return ZB_OK;
-    enum zb_code code = zb_store_lock(s->store, ZB__NOTE_COPY, &lock, err);
+    enum zb_code code = zb_store_lock(s->store, ZB__MARKER_COPY, &lock, err);
     if (code)
         return code;
     if (!atomic_load(&s->is_noted))
@@ -206,8 +206,8 @@ enum zb_code zb__staged_note_put(zb__staged *s, bool takes_over, zb_error *err) 
 
 void zb__staged_note_drop(zb__staged *s) {
     bool is_there, is_ours;
-    if (note_look(s, &is_there, &is_ours, NULL) == ZB_OK && is_ours)
-        (void)zb_store_erase(s->store, ZB__NOTE_COPY, NULL);
+    if (marker_look(s, &is_there, &is_ours, NULL) == ZB_OK && is_ours)
+        (void)zb_store_erase(s->store, ZB__MARKER_COPY, NULL);
 }
 
 /* ---- Puts ---- */

@@ -5,12 +5,12 @@
  * root's last of all. So a program that is killed leaves nothing that opens, and what was written
  * opens as a whole.
  *
- * As long as objects lie in the store without documents, the note of an unfinished copy stands at
- * the root (notes.h): the next program makes a new store there.
+ * As long as objects lie in the store without documents, the marker of an unfinished copy stands at
+ * the root (markers.h): the next program makes a new store there.
  *
- * Documents and notes, and all that may lie where they come, are asked for, put and erased by these
- * functions in place of the store's. A hierarchy without staged documents pays one branch for that.
- * Chunks are read from the store itself.
+ * Documents and markers, and all that may lie where they come, are asked for, put and erased by
+ * these functions in place of the store's. A hierarchy without staged documents pays one branch for
+ * that. Chunks are read from the store itself.
  */
 #ifndef ZB_HIERARCHY_STAGED_H
 #define ZB_HIERARCHY_STAGED_H
@@ -31,12 +31,12 @@ enum zb__staged_state {
 typedef struct zb__staged {
     zb_commit commit; /* the commit */
     zb_store *store;  /* the hierarchy's, not owned */
-    /* In memory: documents and notes; the keys of documents of nodes at which something lies in the
-       store; documents as they were last put into the store. One reference each. */
+    /* In memory: documents and markers; the keys of documents of nodes at which something lies in
+       the store; documents as they were last put into the store. One reference each. */
     zb_store *documents, *touched, *tried;
     bool was_empty;       /* there was nothing in the store: what was not put there is not there */
     atomic_int state;     /* enum zb__staged_state */
-    atomic_bool is_noted; /* the note stands at the root, with the token */
+    atomic_bool is_noted; /* the marker stands at the root, with the token */
     atomic_bool is_lost;  /* another program makes a store there, or has made one */
     char token[ZB__TOKEN_SIZE];
 } zb__staged;
@@ -47,7 +47,7 @@ void zb__staged_free(zb__staged *staged);
 
 /* ---- Questions ---- */
 
-/* The names of staged documents and notes directly below a prefix, and of prefixes of others:
+/* The names of staged documents and markers directly below a prefix, and of prefixes of others:
    sorted, to be freed also after an error. */
 enum zb_code zb__staged_names(const zb__staged *staged, const char *prefix, zb__names *out,
                               zb_error *err);
@@ -76,9 +76,9 @@ enum zb_code zb__hierarchy_list(zb_hierarchy *hierarchy, const zb_list *list, zb
 
 /* ---- Changes ---- */
 
-/* As zb_store_put_as, also for chunks: the note comes to the store before the first of them, and is
-   looked at with each. A program that begins later takes it over: ZB_ECONFLICT then, and nothing is
-   put any more. */
+/* As zb_store_put_as, also for chunks: the marker comes to the store before the first of them, and
+   is looked at with each. A program that begins later takes it over: ZB_ECONFLICT then, and nothing
+   is put any more. */
 enum zb_code zb__hierarchy_put(zb_hierarchy *hierarchy, const zb_put *put, zb_error *err);
 
 /* As zb_store_copy from the place of from_key in another hierarchy, or in this one. */
@@ -91,18 +91,18 @@ enum zb_code zb__hierarchy_erase_as(zb_hierarchy *hierarchy, const zb_erase *era
 enum zb_code zb__hierarchy_erase(zb_hierarchy *hierarchy, const char *key, zb_error *err);
 enum zb_code zb__hierarchy_erase_below(zb_hierarchy *hierarchy, const char *prefix, zb_error *err);
 
-/* ---- The note at the root ---- */
+/* ---- The marker at the root ---- */
 
 /* Notes that another program makes a store there: ZB_ECONFLICT, which it returns. */
 enum zb_code zb__staged_lose(zb__staged *staged, zb_error *err);
 
-/* Puts the note, unless it stands. takes_over: that of a killed program. */
+/* Puts the marker, unless it stands. takes_over: that of a killed program. */
 enum zb_code zb__staged_note_put(zb__staged *staged, bool takes_over, zb_error *err);
 
-/* ZB_ECONFLICT where the note is not this hierarchy's any more. */
+/* ZB_ECONFLICT where the marker is not this hierarchy's any more. */
 enum zb_code zb__staged_note_check(zb__staged *staged, zb_error *err);
 
-/* Erases the note if it is this hierarchy's. */
+/* Erases the marker if it is this hierarchy's. */
 void zb__staged_note_drop(zb__staged *staged);
 
 #endif

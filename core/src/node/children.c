@@ -22,7 +22,7 @@
 #include "node/bare.h"
 #include "node/documents.h"
 #include "hierarchy/metadata.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "node/node.h"
 #include "node/open.h"
 #include "hierarchy/path.h"

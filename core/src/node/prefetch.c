@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hierarchy/markers.h"
 #include "hierarchy/metadata.h"
-#include "hierarchy/notes.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
 #include "node/documents.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "util/json_excerpt.h"
 #include "zarrbridge/node.h"

@@ -14,7 +14,7 @@
 #include "util/json.h"
 #include "array/v2_array.h"
 #include "node/listing.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "node/node.h"
 #include "hierarchy/path.h"
 #include "hierarchy/consolidated_cache.h"

@@ -10,7 +10,7 @@
 
 #include "array/array.h"
 #include "array/keys.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "node/current.h"
 #include "node/document.h"

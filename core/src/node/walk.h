@@ -32,7 +32,7 @@ enum zb_code zb__node_kind_of(zb_hierarchy *hierarchy, const char *path, char *k
 enum zb_code zb__nodes_at(zb_hierarchy *hierarchy, const char *path, zb__names *out, zb_error *err);
 
 /* The same, and the keys of all objects at or below path that belong to no node and lie in no
-   array: files of other programs. The library's own (hierarchy/notes.h) are left out. The caller
+   array: files of other programs. The library's own (hierarchy/markers.h) are left out. The caller
    frees both lists, after an error, too. */
 enum zb_code zb__nodes_and_others(zb_hierarchy *hierarchy, const char *path, zb__names *out,
                                   zb__names *others, zb_error *err);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "util/clock.h"

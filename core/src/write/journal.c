@@ -5,7 +5,7 @@
 
 #include "codec/pipeline.h"
 #include "codec/shard_index.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "node/current.h"
 #include "node/node.h"
 #include "read/leaf.h"

@@ -338,7 +338,7 @@ static void test_copy(void **state) {
     zb_hierarchy_release(to);
 }
 
-/* Chunks without an array, and nodes beside the note of a copy, were left by a killed process. */
+/* Chunks without an array, and nodes beside the marker of a copy, were left by a killed process. */
 static void test_copy_to_left_overs(void **state) {
     (void)state;
     zb_hierarchy *store = store_tree(false), *expected = store_tree(false);

@@ -79,7 +79,7 @@ static zb_store_counts counts_of_move(bool can_copy) {
     return calls;
 }
 
-/* Chunks are not read where the store copies them; the document is put, as ever, and the note. */
+/* Chunks are not read where the store copies them; the document is put, as ever, and the marker. */
 static void lets_the_store_copy(void **state) {
     (void)state;
     const zb_store_counts calls = counts_of_move(true), carried = counts_of_move(false);
@@ -167,7 +167,7 @@ static void replaces_no_files_of_others(void **state) {
     zb_hierarchy_release(old);
 }
 
-/* One that was killed has left a note, of an array, too. */
+/* One that was killed has left a marker, of an array, too. */
 static void copies_again(void **state) {
     (void)state;
     zb_hierarchy *store = store_tree(false), *fault;

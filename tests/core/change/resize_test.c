@@ -16,7 +16,7 @@
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/write.h"
 
-#define NOTE "a/.zarrbridge-resize"
+#define MARKER "a/.zarrbridge-resize"
 
 /* All elements within rows x columns are `inside`, the others 7, the fill value. */
 static void expect(const zb_node *node, uint64_t rows, uint64_t columns, int16_t inside) {
@@ -78,7 +78,7 @@ static void test_shrink_and_grow(void **state) {
         node = store_resize(node, 10, 7); /* the other dimension, within a chunk */
         node = store_resize(node, 30, 30);
         expect(node, 6, 7, 3);
-        store_expect(store, NOTE, NULL);
+        store_expect(store, MARKER, NULL);
         node = store_resize(node, 0, 5);
         assert_int_equal(count_chunks(node), 0);
         node = store_resize(node, 10, 20);
@@ -150,7 +150,7 @@ static void test_unfinished(void **state) {
             expect(now, old ? 10 : 6, old ? 20 : 9, 3);
             now = store_resize(now, 10, 20);
             expect(now, old ? 10 : 6, old ? 20 : 9, 3);
-            store_expect(store, NOTE, NULL);
+            store_expect(store, MARKER, NULL);
             store_write_all(now, 3);
             zb_node_release(now);
         }

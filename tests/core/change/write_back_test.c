@@ -12,7 +12,7 @@
 #include "support/wrappers.h"
 #include "zarrbridge/check.h"
 
-#define NOTE ".zarrbridge-consolidated"
+#define MARKER ".zarrbridge-consolidated"
 
 static bool has_block(zb_hierarchy *store, const char *key) {
     char *text = store_text(store, key);
@@ -22,8 +22,8 @@ static bool has_block(zb_hierarchy *store, const char *key) {
     return found;
 }
 
-static bool has_note(zb_hierarchy *store) {
-    char *text = store_text(store, NOTE);
+static bool has_marker(zb_hierarchy *store) {
+    char *text = store_text(store, MARKER);
     free(text);
     return text != NULL;
 }
@@ -82,11 +82,11 @@ static void a_block_is_written_once(void **state) {
         snprintf(path, sizeof path, "g%d", i);
         group(f->hierarchy, path);
         assert_false(has_block(f->hierarchy, "zarr.json"));
-        assert_true(has_note(f->hierarchy));
+        assert_true(has_marker(f->hierarchy));
     }
     settle(f->hierarchy);
     expect_block(f->hierarchy, "g19");
-    assert_false(has_note(f->hierarchy));
+    assert_false(has_marker(f->hierarchy));
     char *before = store_text(f->hierarchy, "zarr.json");
     settle(f->hierarchy); /* nothing is left to do */
     store_expect(f->hierarchy, "zarr.json", before);
@@ -126,10 +126,10 @@ static void the_end_of_a_store_settles(void **state) {
     assert_false(has_block(f->hierarchy, "zarr.json")); /* the node holds the store */
     zb_node_release(node);
     expect_block(f->hierarchy, "new");
-    assert_false(has_note(f->hierarchy));
+    assert_false(has_marker(f->hierarchy));
 }
 
-/* Two stores on one directory, which know nothing of each other's changes but by the note. */
+/* Two stores on one directory, which know nothing of each other's changes but by the marker. */
 static void two_stores_tell_the_truth(void **state) {
     fixture *f = *state;
     for (int order = 0; order < 4; order++) {
@@ -156,7 +156,7 @@ static void two_stores_tell_the_truth(void **state) {
         settle(f->hierarchy);
         zb_hierarchy_release(other);
         expect_block(f->hierarchy, ours);
-        assert_false(has_note(f->hierarchy));
+        assert_false(has_marker(f->hierarchy));
     }
 }
 
@@ -208,11 +208,11 @@ static void a_kill_leaves_no_block(void **state) {
     change_and_die(f->root, "k2");
     assert_int_equal(findings(f->hierarchy, true), 1);
     expect_block(f->hierarchy, "k2");
-    assert_false(has_note(f->hierarchy));
+    assert_false(has_marker(f->hierarchy));
     assert_int_equal(findings(f->hierarchy, false), 0);
 }
 
-/* Between our first change and the flush another program consolidates, or takes the note away. */
+/* Between our first change and the flush another program consolidates, or takes the marker away. */
 static void others_may_have_put_a_block(void **state) {
     fixture *f = *state;
     zb_error err;
@@ -223,14 +223,14 @@ static void others_may_have_put_a_block(void **state) {
     settle(f->hierarchy);
     store_expect(f->hierarchy, "zarr.json", theirs);
     free(theirs);
-    assert_false(has_note(f->hierarchy));
+    assert_false(has_marker(f->hierarchy));
     group(f->hierarchy, "b");
     store_consolidate(f->hierarchy);
     group(f->hierarchy, "c");
     settle(f->hierarchy);
     expect_block(f->hierarchy, "c");
     group(f->hierarchy, "d");
-    ASSERT_OK(zb_store_erase(f->store, NOTE, &err), err);
+    ASSERT_OK(zb_store_erase(f->store, MARKER, &err), err);
     settle(f->hierarchy); /* nobody wants one any more */
     assert_false(has_block(f->hierarchy, "zarr.json"));
     group(f->hierarchy, "e");
@@ -258,11 +258,11 @@ static void owners_come_and_go(void **state) {
     group(f->hierarchy, "moved");
     settle(f->hierarchy);
     assert_false(has_block(f->hierarchy, "moved/zarr.json"));
-    store_expect(f->hierarchy, "moved/" NOTE, NULL);
+    store_expect(f->hierarchy, "moved/" MARKER, NULL);
     begin(f);
     group(f->hierarchy, "x");
     ASSERT_OK(zb_node_delete(f->hierarchy, "", &err), err);
-    assert_false(has_note(f->hierarchy));
+    assert_false(has_marker(f->hierarchy));
     settle(f->hierarchy);
     store_expect(f->hierarchy, "zarr.json", NULL);
 }
@@ -281,7 +281,7 @@ static void a_failed_flush_is_tried_again(void **state) {
         store_check_truthful(store);
         settle(fault);
         expect_block(store, "new");
-        assert_false(has_note(store));
+        assert_false(has_marker(store));
         zb_hierarchy_release(fault);
         zb_hierarchy_release(store);
         assert_true(failed || nth > 4);
@@ -305,13 +305,13 @@ static void in_turns(fixture *f, bool first_settles) {
         settle(stores[first_settles ? i : 1 - i]);
         for (char name = 'a'; name <= 'g'; name++)
             expect_block(f->hierarchy, (char[]){name, '\0'});
-        assert_false(has_note(f->hierarchy));
+        assert_false(has_marker(f->hierarchy));
     }
     zb_hierarchy_release(other);
 }
 
-/* A store that has looked at a group once does not look for notes again: what another one has made
-   meanwhile is in the block all the same. */
+/* A store that has looked at a group once does not look for markers again: what another one has
+   made meanwhile is in the block all the same. */
 static void the_first_of_two_settles_first(void **state) {
     in_turns(*state, true);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -11,19 +11,20 @@
 
 #define TAIL ".zb-journal"
 
-/* Longer notes are not ours, and are another program's in any case. */
-#define NOTE_MAX 4096
+/* Longer markers are not ours, and are another program's in any case. */
+#define MARKER_MAX 4096
 
-bool zb__note_is_name(const char *name) {
-    return strcmp(name, ZB__NOTE_RESIZE) == 0 || strcmp(name, ZB__NOTE_COPY) == 0 ||
-           strcmp(name, ZB__NOTE_CONSOLIDATED) == 0;
+bool zb__marker_is_name(const char *name) {
+    return strcmp(name, ZB__MARKER_RESIZE) == 0 || strcmp(name, ZB__MARKER_COPY) == 0 ||
+           strcmp(name, ZB__MARKER_CONSOLIDATED) == 0;
 }
 
-enum zb_code zb__note_look(zb_store *store, const char *key, const char *token, bool *is_there,
-                           bool *is_ours, zb_error *err) {
+enum zb_code zb__marker_look(zb_store *store, const char *key, const char *token, bool *is_there,
+                             bool *is_ours, zb_error *err) {
     char *text = NULL;
     size_t size = 0;
-    enum zb_code code = zb_store_get(store, key, NOTE_MAX, "of a note", &text, &size, NULL, err);
+    enum zb_code code =
+        zb_store_get(store, key, MARKER_MAX, "of a marker", &text, &size, NULL, err);
     *is_there = code != ZB_ENOTFOUND;
     *is_ours = !code && size > 0 && size == strlen(token) && memcmp(text, token, size) == 0;
     free(text);
@@ -73,7 +74,7 @@ bool zb__name_is_ours(const char *name) {
         return false;
     memcpy(part, name, length);
     part[length] = '\0';
-    return zb__fs_is_ours(part) || zb__fs_is_staging(part) || zb__note_is_name(part) ||
+    return zb__fs_is_ours(part) || zb__fs_is_staging(part) || zb__marker_is_name(part) ||
            zb__journal_is_name(part) || zb__hidden_is_name(part);
 }
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "change/copy_note.h"
+#include "change/copy_marker.h"
 
 #include <stdlib.h>
 
 #include "change/put.h"
-#include "hierarchy/notes.h"
+#include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
 #include "node/walk.h"
 
 static char *key_at(const char *path, zb_error *err) {
-    char *key = zb__path_join(path, ZB__NOTE_COPY);
+    char *key = zb__path_join(path, ZB__MARKER_COPY);
     if (!key)
         zb_fail(err, ZB_ENOMEM, "out of memory for a key");
     return key;
 }
 
-enum zb_code zb__copy_note_find(zb_hierarchy *hierarchy, const char *path, bool *out,
-                                zb_error *err) {
+enum zb_code zb__copy_marker_find(zb_hierarchy *hierarchy, const char *path, bool *out,
+                                  zb_error *err) {
     zb_object_info info;
     char *key = key_at(path, err);
     if (!key)
@@ -28,7 +28,7 @@ enum zb_code zb__copy_note_find(zb_hierarchy *hierarchy, const char *path, bool 
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-enum zb_code zb__copy_note(zb_hierarchy *hierarchy, const char *path, bool put, zb_error *err) {
+enum zb_code zb__copy_marker(zb_hierarchy *hierarchy, const char *path, bool put, zb_error *err) {
     char *key = key_at(path, err);
     if (!key)
         return ZB_ENOMEM;
@@ -50,9 +50,9 @@ static enum zb_code refuse(void *context, const char *key, zb_error *err) {
 
 enum zb_code zb__place_refuse_others(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     zb_object_info info;
-    bool is_noted = false;
-    enum zb_code code = zb__copy_note_find(hierarchy, path, &is_noted, err);
-    if (code || is_noted)
+    bool is_marked = false;
+    enum zb_code code = zb__copy_marker_find(hierarchy, path, &is_marked, err);
+    if (code || is_marked)
         return code;
     if (*path && zb_store_stat(zb__place_of(hierarchy, path), path, &info, NULL) == ZB_OK)
         return refuse(NULL, path, err);
