@@ -87,7 +87,7 @@ void zb__conditional_replaced(zb__remote *store, const char *key, const zb__vers
 
 /* The service has refused to put the document in the place of what the holder has seen. Until it is
    read anew puts are refused as before; then that version is what they replace, so that a turn of
-   many changes (zb_turn_begin) can make one of them again. */
+   many changes (zb_lock_scope_begin) can make one of them again. */
 void zb__conditional_refused(zb__remote *store, const char *key);
 
 /* Asks what the service says of an object that is there now. */

@@ -154,7 +154,7 @@ proctype writer(byte me) {
         :: !appends[me] -> atomic { place[me] = 2 }; write_element(2, known)
         :: else ->
 #ifndef NO_TURN
-            atomic { !turn -> turn = me + 1 } /* core/src/hierarchy/turn.c: zb_turn_begin */
+            atomic { !turn -> turn = me + 1 } /* core/src/hierarchy/lock_scope.c: zb_lock_scope_begin */
 #endif
             known = length; /* core/src/change/append.c: look */
             grow(me + 1); /* core/src/change/append.c: reserve */
@@ -176,7 +176,7 @@ inline tell_cut() { /* core/src/change/change.c: zb__change_put */
 proctype resizer() {
     byte i;
     {
-        atomic { !turn -> turn = 3 } /* core/src/hierarchy/turn.c: zb__hierarchy_lock */
+        atomic { !turn -> turn = 3 } /* core/src/hierarchy/lock_scope.c: zb__hierarchy_lock */
         finish_cut();
         note = length; /* core/src/change/resize.c: marker_put */
 #ifdef CUT_IS_TOLD_LAST

@@ -81,11 +81,11 @@ def let_another_set(server, place):
 @contextlib.contextmanager
 def turn_of(store):
     turn = ctypes.c_void_p()
-    call(lib.zb_turn_begin, store.handle, ctypes.byref(turn))
+    call(lib.zb_lock_scope_begin, store.handle, ctypes.byref(turn))
     try:
         yield
     finally:
-        lib.zb_turn_end(store.handle, ctypes.byref(turn))
+        lib.zb_lock_scope_end(store.handle, ctypes.byref(turn))
 
 
 def changes(server):

@@ -88,12 +88,12 @@ typedef struct zb_append {
 } zb_append;
 
 /* Makes arrays longer, all by the same number of elements along a dimension, and writes the new
-   elements, in one turn: programs that append at once each get a place of their own, in any order,
-   whatever length the nodes have that they hold. Several arrays (data and their time) are those of
-   one store, and grow together: *start, the place of the new elements in all of them, is the length
-   of the longest in the store, which a killed append may have left. `options` are those of the
-   writers; NULL for the defaults. `grown` ([n], or NULL) gets the arrays as they are now, which the
-   caller releases.
+   elements, in one lock scope: programs that append at once each get a place of their own, in any
+   order, whatever length the nodes have that they hold. Several arrays (data and their time) are
+   those of one store, and grow together: *start, the place of the new elements in all of them, is
+   the length of the longest in the store, which a killed append may have left. `options` are those
+   of the writers; NULL for the defaults. `grown` ([n], or NULL) gets the arrays as they are now,
+   which the caller releases.
 
    Nobody else changes the hierarchy meanwhile. For data that take long to write, reserve the place
    (data: NULL), and write it by a writer of *grown; others may append behind it by then. A process

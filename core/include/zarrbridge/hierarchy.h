@@ -81,20 +81,22 @@ ZB_API void zb_hierarchy_set_kinds(zb_hierarchy *hierarchy, unsigned kinds);
 #define ZB_PLAIN_KINDS ((1u << (ZB_KIND_RAW + 1)) - 1)
 #define ZB_ALL_KINDS (~0u)
 
-/* Several changes as one turn: until it ends no other program and no other thread changes nodes of
-   the hierarchy, so that what this one has read of documents meanwhile is still true when it
-   changes them. Calls of the same thread go on, through the same hierarchy. Turns of one hierarchy
-   may lie in each other. The others wait up to the limit lock_seconds, so that a turn should be
-   short; nothing in it may wait for another thread's change. Change errors, those of the lock. */
-typedef struct zb_turn {
+/* Several changes as one lock scope: until it ends no other program and no other thread changes
+   nodes of the hierarchy, so that what this one has read of documents meanwhile is still true when
+   it changes them. Calls of the same thread go on, through the same hierarchy. Lock scopes of one
+   hierarchy may lie in each other. The others wait up to the limit lock_seconds, so that a lock
+   scope should be short; nothing in it may wait for another thread's change. Change errors, those
+   of the lock. */
+typedef struct zb_lock_scope {
     void *lock; /* the core's own */
-} zb_turn;
+} zb_lock_scope;
 
-ZB_API enum zb_code zb_turn_begin(zb_hierarchy *hierarchy, zb_turn *turn, zb_error *err);
-/* code: of what was done in the turn. It is returned; where it is ZB_OK, the error of removing the
-   files of nodes that were deleted in the turn, which others do not wait for. */
-ZB_API enum zb_code zb_turn_end(zb_hierarchy *hierarchy, zb_turn *turn, enum zb_code code,
-                                zb_error *err);
+ZB_API enum zb_code zb_lock_scope_begin(zb_hierarchy *hierarchy, zb_lock_scope *lock_scope,
+                                        zb_error *err);
+/* code: of what was done in the lock scope. It is returned; where it is ZB_OK, the error of
+   removing the files of nodes that were deleted in the lock scope, which others do not wait for. */
+ZB_API enum zb_code zb_lock_scope_end(zb_hierarchy *hierarchy, zb_lock_scope *lock_scope,
+                                      enum zb_code code, zb_error *err);
 
 /* Makes durable all that was changed through the hierarchy, by any writer: objects that wait for a
    flush become visible, too, and zb_hierarchy_write_back is done before. ZB_EIO with the first

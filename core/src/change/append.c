@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Appending: a place at the end of one or several arrays, reserved and filled in one turn. Nobody
- * else resizes the arrays meanwhile, so that two programs never get the same place.
+ * Appending: a place at the end of one or several arrays, reserved and filled in one lock scope.
+ * Nobody else resizes the arrays meanwhile, so that two programs never get the same place.
  *
  * A program that is killed between the first document and the last chunk leaves fill values. Where
  * it has made some of the arrays longer and not the others, the next append begins behind the
@@ -134,7 +134,7 @@ static enum zb_code take_back(const appending *a, enum zb_code code, zb_error *e
     return code;
 }
 
-/* Called in the turn. */
+/* Called in the lock scope. */
 static enum zb_code append(appending *a, const zb_write_options *options, zb_error *err) {
     enum zb_code code = look(a, err);
     if (code)
@@ -154,7 +154,7 @@ static void clear(zb_node **nodes, size_t n) {
 enum zb_code zb_array_append(const zb_append *appends, size_t n, uint64_t count,
                              const zb_write_options *options, uint64_t *start, zb_node **grown,
                              zb_error *err) {
-    zb_turn turn;
+    zb_lock_scope lock_scope;
     enum zb_code code = check(appends, n, count, err);
     if (code)
         return code;
@@ -162,10 +162,10 @@ enum zb_code zb_array_append(const zb_append *appends, size_t n, uint64_t count,
     appending a = {.appends = appends, .n = n, .count = count};
     a.now = calloc(n, sizeof(zb_node *));
     a.then = calloc(n, sizeof(zb_node *));
-    code = a.now && a.then ? zb_turn_begin(hierarchy, &turn, err)
+    code = a.now && a.then ? zb_lock_scope_begin(hierarchy, &lock_scope, err)
                            : zb_fail(err, ZB_ENOMEM, "out of memory for a list of arrays");
     if (!code)
-        code = zb_turn_end(hierarchy, &turn, append(&a, options, err), err);
+        code = zb_lock_scope_end(hierarchy, &lock_scope, append(&a, options, err), err);
     if (!code)
         *start = a.start;
     for (size_t i = 0; i < n && grown; i++) {

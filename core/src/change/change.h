@@ -19,7 +19,7 @@
 #define ZB_CHANGE_CHANGE_H
 
 #include "change/put.h"
-#include "hierarchy/turn.h"
+#include "hierarchy/lock_scope.h"
 #include "node/edit.h"
 #include "util/names.h"
 #include "zarrbridge/node.h"

@@ -19,10 +19,10 @@
 
 #include "change/consolidated.h"
 #include "change/put.h"
+#include "hierarchy/lock_scope.h"
 #include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "hierarchy/staged.h"
-#include "hierarchy/turn.h"
 #include "node/document.h"
 #include "node/node.h"
 #include "util/fork.h"

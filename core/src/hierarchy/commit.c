@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hierarchy/lock_scope.h"
 #include "hierarchy/markers.h"
 #include "hierarchy/path.h"
-#include "hierarchy/turn.h"
 #include "store/store.h"
 #include "util/lane.h"
 #include "zarrbridge/limits.h"

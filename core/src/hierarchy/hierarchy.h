@@ -30,7 +30,8 @@ struct zb_hierarchy {
                                              once */
     atomic_int sync;                      /* enum zb_sync: see zb_hierarchy_set_sync */
     atomic_bool has_older;                /* a node of version 2 was found */
-    atomic_uint_fast64_t turn; /* the thread that has a turn, by its number; 0: none (turn.h) */
+    atomic_uint_fast64_t lock_scope; /* the thread that has a lock scope, by its number; 0: none
+                                        (lock_scope.h) */
 };
 
 /* How safe documents are. */

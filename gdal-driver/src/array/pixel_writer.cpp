@@ -4,7 +4,7 @@
 namespace zarr3 {
 
 enum zb_code PixelWriter::write(const NodePtr &array, const zb_write &write, zb_error *err) {
-    const std::lock_guard<std::recursive_mutex> guard(turn_);
+    const std::lock_guard<std::recursive_mutex> guard(lock_scope_);
     if (writer_ == nullptr) {
         zb_writer *opened = nullptr;
         const enum zb_code code = zb_writer_open(array.get(), &options_, &opened, err);
@@ -16,7 +16,7 @@ enum zb_code PixelWriter::write(const NodePtr &array, const zb_write &write, zb_
 }
 
 enum zb_code PixelWriter::settle(const Box &box, zb_error *err) {
-    const std::lock_guard<std::recursive_mutex> guard(turn_);
+    const std::lock_guard<std::recursive_mutex> guard(lock_scope_);
     if (writer_ == nullptr)
         return ZB_OK;
     std::vector<uint64_t> extent; /* from the first to the last element, steps included */
@@ -29,12 +29,12 @@ enum zb_code PixelWriter::settle(const Box &box, zb_error *err) {
 }
 
 enum zb_code PixelWriter::flush(zb_error *err) {
-    const std::lock_guard<std::recursive_mutex> guard(turn_);
+    const std::lock_guard<std::recursive_mutex> guard(lock_scope_);
     return writer_ == nullptr ? ZB_OK : zb_writer_flush(writer_.get(), err);
 }
 
 void PixelWriter::abandon() {
-    const std::lock_guard<std::recursive_mutex> guard(turn_);
+    const std::lock_guard<std::recursive_mutex> guard(lock_scope_);
     writer_.reset();
 }
 

@@ -41,7 +41,7 @@ class PixelWriter {
   private:
     zb_write_options options_;
     Writer writer_;
-    std::recursive_mutex turn_;
+    std::recursive_mutex lock_scope_;
     bool mixed_ = false;
 };
 

@@ -56,8 +56,8 @@ struct VsiObject {
     uint64_t size;                  /* bytes */
     bool web;                       /* from a server of any kind, which may send whole files only */
     zarr3::ZipContent from_archive; /* its file is this one */
-    std::mutex turn;                /* held by the one reader of systems without PRead, and while an
-                                       entry is unpacked */
+    std::mutex lock_scope;          /* held by the one reader of systems without PRead, and
+                                       while an entry is unpacked */
 };
 
 /* The surroundings of a call to GDAL, in whatever thread: its errors go nowhere else, and its
@@ -187,7 +187,7 @@ bool read_at(VsiObject *object, uint64_t offset, size_t length, void *buffer, si
         *got = object->file->PRead(buffer, length, offset); /* -1 when the system fails */
         return *got <= length;
     }
-    const std::lock_guard<std::mutex> guard(object->turn);
+    const std::lock_guard<std::mutex> guard(object->lock_scope);
     VSIFClearErrL(object->file);
     if (VSIFSeekL(object->file, offset, SEEK_SET) != 0)
         return false;
@@ -197,7 +197,7 @@ bool read_at(VsiObject *object, uint64_t offset, size_t length, void *buffer, si
 
 /* At the first read of a compressed entry. */
 enum zb_code unpack(VsiObject *object, zb_error *err) {
-    const std::lock_guard<std::mutex> guard(object->turn);
+    const std::lock_guard<std::mutex> guard(object->lock_scope);
     return object->from_archive.is_packed ? zarr3::unpack_zip_entry(&object->from_archive, err)
                                           : ZB_OK;
 }

@@ -319,7 +319,7 @@ class KnownArchives {
 
 enum zb_code find_zip_repeats(const std::string &archive, std::shared_ptr<const ZipRepeats> *out,
                               zb_error *err) {
-    static std::mutex turn;
+    static std::mutex lock_scope;
     static KnownArchives known;
     VSIStatBufL stat;
     if (VSIStatL(archive.c_str(), &stat) != 0) { /* it was there when the store was opened */
@@ -330,7 +330,7 @@ enum zb_code find_zip_repeats(const std::string &archive, std::shared_ptr<const 
     auto fresh = std::make_shared<ZipRepeats>();
     fresh->file_size = static_cast<uint64_t>(stat.st_size);
     fresh->file_time = static_cast<int64_t>(stat.st_mtime);
-    const std::lock_guard<std::mutex> guard(turn);
+    const std::lock_guard<std::mutex> guard(lock_scope);
     const std::shared_ptr<const ZipRepeats> before = known.find(archive, *fresh);
     if (before != nullptr) {
         *out = before;

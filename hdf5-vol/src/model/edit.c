@@ -11,6 +11,7 @@
 #include "model/link_order.h"
 #include "model/link_store.h"
 #include "model/links.h"
+#include "model/lock_scope.h"
 #include "model/loose.h"
 #include "model/named_paths.h"
 #include "model/node_attrs.h"
@@ -21,7 +22,6 @@
 #include "model/scale_names.h"
 #include "model/scales.h"
 #include "model/side.h"
-#include "model/turn.h"
 #include "model/waiting_store.h"
 #include "model/writers.h"
 #include "model/writers_below.h"
@@ -187,7 +187,7 @@ enum zb_code vol_edit_take_back(vol_file *file, const char *path, bool whole, en
                                 zb_error *err) {
     new_node made = {.hierarchy = file->hierarchy, .path = path, .is_whole = whole};
     zb_error why = {0};
-    const enum zb_code done = vol_in_turn(file, delete_new, &made, &why);
+    const enum zb_code done = vol_in_lock_scope(file, delete_new, &made, &why);
     if (!made.has_gone)
         return zb_error_prefix(err, code, "'/%s' has been made, and could not be removed: %s", path,
                                why.message);

@@ -6,10 +6,10 @@
 #include "model/aliases_anew.h"
 #include "model/link_order.h"
 #include "model/links.h"
+#include "model/lock_scope.h"
 #include "model/place_text.h"
 #include "model/reference_count.h"
 #include "model/side.h"
-#include "model/turn.h"
 #include "model/writers_below.h"
 
 #include <stdlib.h>
@@ -125,10 +125,11 @@ static enum zb_code store_data(vol_node *node, zb_error *err) {
     return may_stay ? vol_writer_close_below(node, err) : ZB_OK;
 }
 
-/* One turn, so that nobody links what has been looked at before it goes. Data are stored before. */
+/* One lock scope, so that nobody links what has been looked at before it goes. Data are stored
+   before. */
 static enum zb_code delete_place(vol_link *link, zb_error *err) {
     enum zb_code code = vol_node_each_below(link->node, store_data, err);
-    return code ? code : vol_in_turn(link->group->file, delete_in_turn, link, err);
+    return code ? code : vol_in_lock_scope(link->group->file, delete_in_turn, link, err);
 }
 
 enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
@@ -190,11 +191,11 @@ static enum zb_code move_in_turn(void *context, zb_error *err) {
     return vol_edit_move(link, place, err);
 }
 
-/* One turn, as for a deletion. Data are stored before. */
+/* One lock scope, as for a deletion. Data are stored before. */
 static enum zb_code move_place(vol_link *link, const vol_place *place, zb_error *err) {
     moving job = {.link = link, .place = place};
     enum zb_code code = vol_writer_close_below(link->node, err);
-    return code ? code : vol_in_turn(link->group->file, move_in_turn, &job, err);
+    return code ? code : vol_in_lock_scope(link->group->file, move_in_turn, &job, err);
 }
 
 enum zb_code vol_edit_move_link(vol_link *link, const vol_place *place, zb_error *err) {

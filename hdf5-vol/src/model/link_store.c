@@ -6,8 +6,8 @@
 #include "model/dimension_records.h"
 #include "model/link_order.h"
 #include "model/links.h"
+#include "model/lock_scope.h"
 #include "model/named_links.h"
-#include "model/turn.h"
 #include "model/waiting_store.h"
 
 /* One change of the document for both. */
@@ -22,16 +22,16 @@ static enum zb_code store_links(vol_node *group, zb_error *err) {
     return code ? code : vol_waiting_flush(group, err);
 }
 
-/* Both ends of a link are stored in one turn: nobody sees a name without its link, and deletes the
-   node for the want of it. After a kill a name without a link means nothing, so names come first.
-   They may belong to any node. */
+/* Both ends of a link are stored in one lock scope: nobody sees a name without its link, and
+   deletes the node for the want of it. After a kill a name without a link means nothing, so names
+   come first. They may belong to any node. */
 static enum zb_code store_both_below(void *context, zb_error *err) {
     vol_node *node = context;
     enum zb_code code = vol_node_each_below(node->file->root, vol_alias_store_names, err);
     return code ? code : vol_node_each_below(node, store_links, err);
 }
 
-/* A store that is only read has no turns. */
+/* A store that is only read has no lock scopes. */
 static bool have_changed(const vol_file *file) {
     return file->writable && file->links_changed;
 }
@@ -41,7 +41,7 @@ enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
     enum zb_code code = vol_records_store_below(node, err);
     if (code || !have_changed(file))
         return code;
-    code = vol_in_turn(file, store_both_below, node, err);
+    code = vol_in_lock_scope(file, store_both_below, node, err);
     file->links_changed = code || node != file->root;
     return code;
 }
@@ -59,7 +59,7 @@ static enum zb_code store_both(void *context, zb_error *err) {
 enum zb_code vol_links_store_own(vol_node *node, zb_error *err) {
     enum zb_code code = vol_records_store(node, err);
     return code || !have_changed(node->file) ? code
-                                             : vol_in_turn(node->file, store_both, node, err);
+                                             : vol_in_lock_scope(node->file, store_both, node, err);
 }
 
 static enum zb_code store_around(vol_node *node, zb_error *err) {

@@ -33,16 +33,16 @@ static void make_nodes(zb_hierarchy *store) {
     }
 }
 
-/* The ways to delete: one call, or a turn. */
+/* The ways to delete: one call, or a lock scope. */
 static enum zb_code delete_at_once(zb_hierarchy *store, const char *path, zb_error *err) {
     return zb_node_delete(store, path, err);
 }
 
 static enum zb_code delete_in_a_turn(zb_hierarchy *store, const char *path, zb_error *err) {
-    zb_turn turn;
-    enum zb_code code = zb_turn_begin(store, &turn, err);
+    zb_lock_scope lock_scope;
+    enum zb_code code = zb_lock_scope_begin(store, &lock_scope, err);
     if (!code)
-        code = zb_turn_end(store, &turn, zb_node_delete(store, path, err), err);
+        code = zb_lock_scope_end(store, &lock_scope, zb_node_delete(store, path, err), err);
     return code;
 }
 
@@ -80,9 +80,10 @@ static void others_change_meanwhile(void **state) {
     const fixture *f = *state;
     zb_error err;
     make_nodes(f->hierarchy);
-    for (int turn = 0; turn < 2; turn++) {
-        const char *path = turn ? "h" : "g";
-        const pid_t child = stop_in_the_middle(f, path, turn ? delete_in_a_turn : delete_at_once);
+    for (int lock_scope = 0; lock_scope < 2; lock_scope++) {
+        const char *path = lock_scope ? "h" : "g";
+        const pid_t child =
+            stop_in_the_middle(f, path, lock_scope ? delete_in_a_turn : delete_at_once);
         const int files = fixture_files(f->root, NULL);
         assert_in_range(files, GROUPS / 2, INT_MAX);
         create(f->hierarchy, path); /* in its place, where one would sweep */
@@ -90,7 +91,7 @@ static void others_change_meanwhile(void **state) {
         ASSERT_OK(zb_node_delete(f->hierarchy, "other", &err), err);
         assert_int_equal(fixture_files(f->root, NULL), files + 1);
         end(child, SIGCONT);
-        assert_holds(f->store, turn ? "h/x0/zarr.json" : "g/x1/zarr.json", NULL);
+        assert_holds(f->store, lock_scope ? "h/x0/zarr.json" : "g/x1/zarr.json", NULL);
         ASSERT_OK(zb_node_delete(f->hierarchy, path, &err), err);
     }
     ASSERT_OK(zb_hierarchy_flush(f->hierarchy, &err), err);

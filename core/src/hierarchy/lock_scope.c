@@ -5,19 +5,19 @@
  * cover all of those. Changes are short, except for those that erase many chunks where a tree
  * cannot be moved out of sight; where it can, its files are unlinked when the lock has gone.
  *
- * A turn holds the lock over several operations of a thread, each of which finds that it is held.
- * In a child of fork() the turn of a thread that is not there stays noted, as nobody's.
+ * A lock scope holds the lock over several operations of a thread, each of which finds that it is
+ * held. In a child of fork() the lock scope of a thread that is not there stays noted, as nobody's.
  *
  * Where a store should have locks and gives none (some network file systems), changes are refused:
  * two processes that change one hierarchy at once would lose changes of documents in silence.
  */
-#include "hierarchy/turn.h"
+#include "hierarchy/lock_scope.h"
 
 #include "hierarchy/hierarchy.h"
 #include "store/store.h"
 
-static bool has_turn(const zb_hierarchy *hierarchy) {
-    return atomic_load(&hierarchy->turn) == zb__thread_id();
+static bool has_lock_scope(const zb_hierarchy *hierarchy) {
+    return atomic_load(&hierarchy->lock_scope) == zb__thread_id();
 }
 
 enum zb_code zb__hierarchy_lock(zb_hierarchy *hierarchy, zb_lock **out, zb_error *err) {
@@ -25,7 +25,7 @@ enum zb_code zb__hierarchy_lock(zb_hierarchy *hierarchy, zb_lock **out, zb_error
     *out = NULL;
     if (!store->ops->put)
         return zb__store_fail_read_only(store, err);
-    if (!store->ops->lock || has_turn(hierarchy)) /* a store that is not shared */
+    if (!store->ops->lock || has_lock_scope(hierarchy)) /* a store that is not shared */
         return ZB_OK;
     enum zb_code code = zb_store_lock(store, "zarr.json", out, err);
     if (code == ZB_EUNSUPPORTED)
@@ -43,20 +43,22 @@ enum zb_code zb__hierarchy_unlock(zb_lock *lock, enum zb_code code, zb_error *er
     return code ? code : finished;
 }
 
-enum zb_code zb_turn_begin(zb_hierarchy *hierarchy, zb_turn *turn, zb_error *err) {
+enum zb_code zb_lock_scope_begin(zb_hierarchy *hierarchy, zb_lock_scope *lock_scope,
+                                 zb_error *err) {
     zb_lock *lock;
     enum zb_code code = zb__hierarchy_lock(hierarchy, &lock, err);
-    turn->lock = code ? NULL : lock;
-    if (turn->lock)
-        atomic_store(&hierarchy->turn, zb__thread_id());
+    lock_scope->lock = code ? NULL : lock;
+    if (lock_scope->lock)
+        atomic_store(&hierarchy->lock_scope, zb__thread_id());
     return code;
 }
 
-enum zb_code zb_turn_end(zb_hierarchy *hierarchy, zb_turn *turn, enum zb_code code, zb_error *err) {
-    zb_lock *lock = turn->lock;
+enum zb_code zb_lock_scope_end(zb_hierarchy *hierarchy, zb_lock_scope *lock_scope,
+                               enum zb_code code, zb_error *err) {
+    zb_lock *lock = lock_scope->lock;
     if (!lock)
         return code;
-    atomic_store(&hierarchy->turn, 0);
-    turn->lock = NULL;
+    atomic_store(&hierarchy->lock_scope, 0);
+    lock_scope->lock = NULL;
     return zb__hierarchy_unlock(lock, code, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Several changes as one turn (zb_turn_begin): no other store changes the hierarchy meanwhile. The
-   limit lock_seconds is short, so that others fail soon. */
+/* Several changes as one lock scope (zb_lock_scope_begin): no other store changes the hierarchy
+   meanwhile. The limit lock_seconds is short, so that others fail soon. */
 #include <pthread.h>
 
 #include "store/fixture.h"
@@ -25,22 +25,22 @@ static void expect_refused(zb_hierarchy *store, const char *path) {
 static void others_wait(void **state) {
     const fixture *f = *state;
     zb_hierarchy *other;
-    zb_turn turn, inner;
+    zb_lock_scope lock_scope, inner;
     zb_error err;
     ASSERT_OK(zb_hierarchy_open(f->root, &other, &err), err);
     expect_group(other, "before");
-    ASSERT_OK(zb_turn_begin(f->hierarchy, &turn, &err), err);
+    ASSERT_OK(zb_lock_scope_begin(f->hierarchy, &lock_scope, &err), err);
     expect_group(f->hierarchy, "a");
     expect_refused(other, "b");
-    ASSERT_OK(zb_turn_begin(f->hierarchy, &inner, &err), err);
+    ASSERT_OK(zb_lock_scope_begin(f->hierarchy, &inner, &err), err);
     expect_group(f->hierarchy, "c");
-    ASSERT_OK(zb_turn_end(f->hierarchy, &inner, ZB_OK, &err), err);
-    expect_refused(other, "b"); /* the turn goes on */
+    ASSERT_OK(zb_lock_scope_end(f->hierarchy, &inner, ZB_OK, &err), err);
+    expect_refused(other, "b"); /* the lock scope goes on */
     expect_group(f->hierarchy, "d");
     ASSERT_OK(zb_node_delete(f->hierarchy, "d", &err), err);
     ASSERT_OK(zb_node_move(f->hierarchy, "c", "e", &err), err);
     ASSERT_OK(zb_hierarchy_write_back(f->hierarchy, &err), err);
-    ASSERT_OK(zb_turn_end(f->hierarchy, &turn, ZB_OK, &err), err);
+    ASSERT_OK(zb_lock_scope_end(f->hierarchy, &lock_scope, ZB_OK, &err), err);
     expect_group(other, "b");
     expect_group(f->hierarchy, "g");
     zb_hierarchy_release(other);
@@ -56,14 +56,14 @@ static void *try_in_a_thread(void *store) {
 static void other_threads_wait(void **state) {
     const fixture *f = *state;
     pthread_t thread;
-    zb_turn turn;
+    zb_lock_scope lock_scope;
     zb_error err;
     void *was_refused;
-    ASSERT_OK(zb_turn_begin(f->hierarchy, &turn, &err), err);
+    ASSERT_OK(zb_lock_scope_begin(f->hierarchy, &lock_scope, &err), err);
     assert_int_equal(pthread_create(&thread, NULL, try_in_a_thread, f->hierarchy), 0);
     assert_int_equal(pthread_join(thread, &was_refused), 0);
     assert_ptr_equal(was_refused, f->hierarchy);
-    ASSERT_OK(zb_turn_end(f->hierarchy, &turn, ZB_OK, &err), err);
+    ASSERT_OK(zb_lock_scope_end(f->hierarchy, &lock_scope, ZB_OK, &err), err);
     expect_group(f->hierarchy, "thread");
 }
 
@@ -75,11 +75,11 @@ typedef struct long_turn {
 
 static void *hold_a_turn(void *context) {
     long_turn *t = context;
-    zb_turn turn;
-    t->failed = zb_turn_begin(t->store, &turn, NULL) != ZB_OK;
+    zb_lock_scope lock_scope;
+    t->failed = zb_lock_scope_begin(t->store, &lock_scope, NULL) != ZB_OK;
     pthread_barrier_wait(&t->steps);
     pthread_barrier_wait(&t->steps);
-    t->failed = t->failed || zb_turn_end(t->store, &turn, ZB_OK, NULL) != ZB_OK;
+    t->failed = t->failed || zb_lock_scope_end(t->store, &lock_scope, ZB_OK, NULL) != ZB_OK;
     return NULL;
 }
 
@@ -115,26 +115,26 @@ static void stores_around_others_have_turns(void **state) {
     const fixture *f = *state;
     zb_hierarchy *outer;
     zb_node *node;
-    zb_turn turn;
+    zb_lock_scope lock_scope;
     zb_error err;
     ASSERT_OK(wrap(zb_store_new_fault, f->hierarchy, &outer, &err), err);
-    ASSERT_OK(zb_turn_begin(outer, &turn, &err), err);
+    ASSERT_OK(zb_lock_scope_begin(outer, &lock_scope, &err), err);
     expect_group(outer, "a");
     ASSERT_FAILS(zb_group_create(f->hierarchy, "b", NULL, &node, &err), ZB_ECONFLICT, err,
                  "is locked");
-    ASSERT_OK(zb_turn_end(outer, &turn, ZB_OK, &err), err);
+    ASSERT_OK(zb_lock_scope_end(outer, &lock_scope, ZB_OK, &err), err);
     zb_hierarchy_release(outer);
 }
 
 static void stores_in_memory_have_turns(void **state) {
     (void)state;
     zb_hierarchy *store;
-    zb_turn turn;
+    zb_lock_scope lock_scope;
     zb_error err;
     ASSERT_OK(zb_hierarchy_new_mem("memory", &store, &err), err);
-    ASSERT_OK(zb_turn_begin(store, &turn, &err), err);
+    ASSERT_OK(zb_lock_scope_begin(store, &lock_scope, &err), err);
     expect_group(store, "a");
-    ASSERT_OK(zb_turn_end(store, &turn, ZB_OK, &err), err);
+    ASSERT_OK(zb_lock_scope_end(store, &lock_scope, ZB_OK, &err), err);
     zb_hierarchy_release(store);
 }
 
