@@ -261,7 +261,7 @@ proctype mover() {
                 other = at[U]; at[U] = at[W]; at[W] = other
             :: at[V] && !at[U] -> at[U] = at[V]; at[V] = NONE
             :: at[U] -> at[U] = NONE /* core/src/change/remove.c: zb__node_erase_found,
-                core/src/store/fs_remove.c: zb__fs_erase, core/src/store/fs_discard.c: zb__fs_discard */
+                core/src/store/fs_remove.c: zb__fs_erase, core/src/store/fs_trash.c: zb__fs_trash */
             :: !at[U] && !stored[NEW] -> /* core/src/change/create.c: put */
                 at[U] = NEW; stored[NEW] = 1; UNIT(NEW, 0) = THEIRS; UNIT(NEW, 1) = THEIRS
 #else

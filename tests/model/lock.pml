@@ -155,7 +155,7 @@ again:
 /* Removes the file where its lock is free: as left over by a kill (core/src/store/fs_sweep.c:
    sweep_file, core/src/store/fs_sweep.c: zb__fs_sweep, core/src/store/fs_sweep.c:
    zb__fs_sweep_all), as another user's that cannot be opened for
-   writing (core/src/store/fs_lock.c: remove_forsaken), or at the end of a flush
+   writing (core/src/store/fs_lock.c: remove_orphaned), or at the end of a flush
    (core/src/store/fs_lock.c: zb__fs_leave_no_lock). */
 proctype remover() {
     bit is_free;

@@ -82,7 +82,7 @@ def test_all_rules_can_be_switched_off():
 # ---- Functions ----
 
 # What changes a store, locks it, or looks into a home.
-CALLS = re.compile(r"\b(?:zb_store_(?:put|erase|lock|rename|get_in|lacks|copy)\w*|"
+CALLS = re.compile(r"\b(?:zb_store_(?:put|erase|lock|rename|get_in|confirm_absent|copy)\w*|"
                    r"zb__hierarchy_(?:put|erase|copy)\w*|zb_object_(?:open_as|change))\(")
 LAYERS = ["core/src/write", "core/src/change", "core/src/read", "core/src/node", "core/src/hierarchy", "core/src/check"]
 OPERATIONS = {"open", "probe", "put", "erase", "flush", "lock", "unlock", "change", "rename",

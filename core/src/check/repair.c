@@ -149,7 +149,7 @@ static enum zb_code on_resizing(void *context, const zb_node *array, const char 
 }
 
 /* Is the document so old that no writer is at work that has yet to name the array? */
-static enum zb_code is_forsaken(repairing *r, const char *path, bool *out, zb_error *err) {
+static enum zb_code is_orphaned(repairing *r, const char *path, bool *out, zb_error *err) {
     zb_object_info info;
     char *key = zb__path_join(path, "zarr.json");
     if (!key)
@@ -164,9 +164,9 @@ static enum zb_code delete_unnamed(repairing *r, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < r->unnamed.count && !code; i++) {
         const char *path = r->unnamed.name[i].text;
-        bool forsaken = false;
-        code = is_forsaken(r, path, &forsaken, err);
-        if (code || !forsaken)
+        bool orphaned = false;
+        code = is_orphaned(r, path, &orphaned, err);
+        if (code || !orphaned)
             continue;
         code = zb_node_delete(r->hierarchy, path, err);
         if (!code)

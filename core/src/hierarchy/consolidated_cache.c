@@ -149,7 +149,7 @@ zb_json *zb__cached_block_owner(zb_hierarchy *hierarchy, const char *path, int *
     return (*hold)->document;
 }
 
-bool zb__cached_block_lacks(zb_hierarchy *hierarchy, const char *path) {
+bool zb__cached_block_confirms_absent(zb_hierarchy *hierarchy, const char *path) {
     zb__cached_block *cached_block = find(hierarchy, path);
     const char *relative = cached_block ? zb__path_below(path, cached_block->owner) : NULL;
     const bool lacks =

@@ -42,7 +42,7 @@ zb_json *zb__cached_block_owner(zb_hierarchy *hierarchy, const char *path, int *
                                 zb__cached_block **hold);
 
 /* True if a block covers the path, and has neither the node nor one below it. */
-bool zb__cached_block_lacks(zb_hierarchy *hierarchy, const char *path);
+bool zb__cached_block_confirms_absent(zb_hierarchy *hierarchy, const char *path);
 
 /* The key of the document with the block that covers the path, malloc'ed; NULL where there is
    none, or no memory. */

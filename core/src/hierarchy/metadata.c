@@ -290,7 +290,7 @@ static int compare_name(const void *name, const void *listed) {
     return strcmp(name, ((const zb__name *)listed)->text);
 }
 
-bool zb__metadata_lacks(zb_hierarchy *hierarchy, const char *path, bool *knows) {
+bool zb__metadata_confirms_absent(zb_hierarchy *hierarchy, const char *path, bool *knows) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char *group = strndup(path, slash ? (size_t)(slash - path) : 0);
     bool lacks = false;

@@ -76,7 +76,7 @@ bool zb__metadata_take_names(zb_hierarchy *hierarchy, const char *path, zb__name
 /* True if the names of the group above are known, and this node's is not among them; `knows`: they
    are known at all. Hidden names are never: some listings leave them out. A listing without any
    name proves nothing, since servers that refuse listings may send such ones. */
-bool zb__metadata_lacks(zb_hierarchy *hierarchy, const char *path, bool *knows);
+bool zb__metadata_confirms_absent(zb_hierarchy *hierarchy, const char *path, bool *knows);
 
 /* The paths of groups whose documents are known and whose names are not, in their order: `most` of
    them at most, of those that lie as deep as `path`, and that path before them. The caller frees

@@ -126,7 +126,7 @@ static bool open_cached_block(zb_hierarchy *hierarchy, const char *path, zb_node
 enum zb_code zb_node_open(zb_hierarchy *hierarchy, const char *path, zb_node **out, zb_error *err) {
     if (open_cached_block(hierarchy, path, out))
         return ZB_OK;
-    if (hierarchy->trusts_list && zb__cached_block_lacks(hierarchy, path))
+    if (hierarchy->trusts_list && zb__cached_block_confirms_absent(hierarchy, path))
         return zb__node_add_context(
             hierarchy, "node", path,
             zb_fail(err, ZB_ENOTFOUND, "the consolidated metadata of the store do not have it"),
@@ -246,10 +246,10 @@ enum zb_code zb_node_open_cached(zb_hierarchy *hierarchy, const char *path, zb_n
     if (zb__node_open_owner(hierarchy, path, out))
         return ZB_OK;
     const bool lists = *path && hierarchy->store->hints.can_list;
-    bool lacks = lists && zb__metadata_lacks(hierarchy, path, &knows);
-    if (lists && !knows && zb__cached_block_lacks(hierarchy, path)) {
+    bool lacks = lists && zb__metadata_confirms_absent(hierarchy, path, &knows);
+    if (lists && !knows && zb__cached_block_confirms_absent(hierarchy, path)) {
         list_around(hierarchy, path); /* tells as much as asking for what is hardly there */
-        lacks = zb__metadata_lacks(hierarchy, path, &knows);
+        lacks = zb__metadata_confirms_absent(hierarchy, path, &knows);
     }
     if (lacks)
         return zb__node_add_context(hierarchy, "node", path,

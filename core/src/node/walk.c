@@ -287,9 +287,10 @@ static enum zb_code list_keys(const key_walk *walk, const char *prefix, zb__list
 static enum zb_code doubt_empty(const zb_node *array, const char *prefix, bool *again,
                                 zb_error *err) {
     const size_t names = strcmp(prefix, array->path) != 0;
-    *again =
-        !names || !zb_store_lacks(array->hierarchy->store, array->path, array->home, &prefix, 1);
-    return *again && !zb_store_lacks(array->hierarchy->store, array->path, array->home, NULL, 0)
+    *again = !names || !zb_store_confirm_absent(array->hierarchy->store, array->path, array->home,
+                                                &prefix, 1);
+    return *again && !zb_store_confirm_absent(array->hierarchy->store, array->path, array->home,
+                                              NULL, 0)
                ? zb__array_gone(array, err)
                : ZB_OK;
 }

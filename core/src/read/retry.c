@@ -79,8 +79,9 @@ bool zb__retry_pays(zb__retry *r, const zb__stored_chunk *chunks, size_t count, 
 
 /* Frees the names. */
 static bool lacks(const zb_node *node, char **names, size_t count) {
-    const bool all = count == 0 || zb_store_lacks(zb__node_store(node), node->path, node->home,
-                                                  (const char *const *)names, count);
+    const bool all =
+        count == 0 || zb_store_confirm_absent(zb__node_store(node), node->path, node->home,
+                                              (const char *const *)names, count);
     for (size_t i = 0; i < count; i++)
         free(names[i]);
     return all;

@@ -43,7 +43,7 @@ static void fs_destroy(zb_store *store) {
     zb__fs_forget_left(fs);
     zb__fs_drop_waiting_below(fs, "");
     zb__fs_free_dirty(fs);
-    free(fs->swept);
+    free(fs->cleaned);
     pthread_mutex_destroy(&fs->lock);
     pthread_mutex_destroy(&fs->flushing);
     zb__fs_kept_forget(fs, NULL);

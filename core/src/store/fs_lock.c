@@ -149,7 +149,7 @@ static int open_lock_file(int dir, const char *name, bool stays) {
 
 /* Removes a lock file that we may not open, when no process has it locked. None gets the lock
    meanwhile: a lock for reading, which a descriptor for reading may have, keeps it from them. */
-static void remove_forsaken(int dir, const char *name) {
+static void remove_orphaned(int dir, const char *name) {
     struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     struct stat file;
     int fd = zb__fs_open_name(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
@@ -214,18 +214,18 @@ static int lock_open_file(const zb__fs *fs, int fd, zb__fs_patience *patience) {
 }
 
 /* One try for the lock of l->name in l->dir; errno, EAGAIN when another holder has it. */
-static int try_once(zb__fs *fs, zb__fs_lock *l, zb__fs_patience *patience, bool *forsaken) {
+static int try_once(zb__fs *fs, zb__fs_lock *l, zb__fs_patience *patience, bool *orphaned) {
     const bool stays = fs->reach == ZB__FS_SHARED;
     if (l->is_hierarchy && try_left(fs, l))
         return 0;
     l->fd = open_lock_file(l->dir, l->name, l->is_hierarchy || stays);
     if (l->fd < 0 && errno == EACCES) {
-        if (*forsaken && !stays) /* its maker has had a pause to give it its rights */
-            remove_forsaken(l->dir, l->name);
-        *forsaken = faccessat(l->dir, ".", W_OK, AT_EACCESS) == 0;
-        return *forsaken ? EAGAIN : EACCES;
+        if (*orphaned && !stays) /* its maker has had a pause to give it its rights */
+            remove_orphaned(l->dir, l->name);
+        *orphaned = faccessat(l->dir, ".", W_OK, AT_EACCESS) == 0;
+        return *orphaned ? EAGAIN : EACCES;
     }
-    *forsaken = false;
+    *orphaned = false;
     if (l->fd < 0)
         return errno;
     int failed = lock_open_file(fs, l->fd, patience);
@@ -244,12 +244,12 @@ static int try_once(zb__fs *fs, zb__fs_lock *l, zb__fs_patience *patience, bool 
 
 static int acquire(zb__fs *fs, zb__fs_lock *l) {
     zb__fs_patience patience = zb__fs_be_patient(fs);
-    bool forsaken = false;
+    bool orphaned = false;
     int failed;
     do
-        failed = try_once(fs, l, &patience, &forsaken);
+        failed = try_once(fs, l, &patience, &orphaned);
     while (failed == EAGAIN && zb__fs_has_patience(&patience));
-    const bool is_refused = failed == EAGAIN && forsaken && fs->reach == ZB__FS_SHARED &&
+    const bool is_refused = failed == EAGAIN && orphaned && fs->reach == ZB__FS_SHARED &&
                             !zb__stopper_mine()->is_stopped;
     return is_refused ? EACCES : failed;
 }

@@ -3,8 +3,8 @@
  * Removing objects and trees from the directory store.
  *
  * A tree is first renamed to a temporary name, in one step that no reader and no kill can see half
- * done, and then taken apart (fs_discard.c): where the hierarchy's lock is held, when it has gone
- * (fs_discard.c). Where it was killed in between, the next writer goes on with it (fs_sweep.c).
+ * done, and then taken apart (fs_trash.c): where the hierarchy's lock is held, when it has gone
+ * (fs_trash.c). Where it was killed in between, the next writer goes on with it (fs_sweep.c).
  */
 #include "store/fs_store.h"
 
@@ -135,7 +135,7 @@ static enum zb_code erase_below(zb__fs *fs, const char *prefix, zb_error *err) {
     char discarded[NAME_MAX + 1];
     pthread_mutex_lock(&fs->lock); /* no flush may rename anything into it in between */
     zb__fs_drop_waiting_below(fs, prefix);
-    int failed = zb__fs_discard(fs, &place, prefix, discarded);
+    int failed = zb__fs_trash(fs, &place, prefix, discarded);
     pthread_mutex_unlock(&fs->lock);
     if (!failed) {
         zb__fs_mark_dirty(fs, place.path);

@@ -41,7 +41,7 @@
 typedef struct zb__fs_waiting zb__fs_waiting;
 typedef struct zb__fs_lock zb__fs_lock;
 
-/* A tree out of sight that is taken apart later: see fs_discard.c. */
+/* A tree out of sight that is taken apart later: see fs_trash.c. */
 typedef struct zb__fs_tree {
     struct zb__fs_tree *next;
     uint64_t thread;         /* that takes it apart, in zb__fs.going; see zb__thread_id */
@@ -78,9 +78,9 @@ typedef struct zb__fs {
     zb__map dirty;       /* changes that are not on disk yet, by path: fs_dirty.c */
     uint64_t dirty_all; /* the last change that was not remembered, there being too many; 0: none */
     uint64_t changes;
-    uint64_t *swept; /* hashes of directories that were cleaned, see fs_sweep.c */
-    int left;        /* one more than the descriptor of the hierarchy's lock file, which nobody has
-                        locked through it, see fs_lock.c; 0: none */
+    uint64_t *cleaned; /* hashes of directories that were cleaned, see fs_sweep.c */
+    int left; /* one more than the descriptor of the hierarchy's lock file, which nobody has
+                 locked through it, see fs_lock.c; 0: none */
     struct stat left_file;           /* that file */
     bool has_hierarchy;              /* a thread holds the hierarchy's lock through this store */
     zb__fs_tree *erased, *left_over; /* they wait until it lets go; NULL: none */
@@ -224,13 +224,13 @@ bool zb__fs_any_waits_below(zb__fs *fs, const char *prefix);
 enum zb_code zb__fs_join(zb__fs *fs, zb_batch *batch, zb_error *err);
 enum zb_code zb__fs_flush(zb_store *store, zb_batch *batch, bool discards, zb_error *err);
 
-/* ---- Trees that are out of sight, and have still to be taken apart (fs_discard.c). */
+/* ---- Trees that are out of sight, and have still to be taken apart (fs_trash.c). */
 
 /* Moves the entry of this key out of sight in one step; errno. discarded: its new name in its
    directory, for zb__fs_remove_discarded, or "" where it waits for zb__fs_finish_erasing. Called
    with fs->lock. */
-int zb__fs_discard(zb__fs *fs, const zb__fs_place *place, const char *key,
-                   char discarded[NAME_MAX + 1]);
+int zb__fs_trash(zb__fs *fs, const zb__fs_place *place, const char *key,
+                 char discarded[NAME_MAX + 1]);
 
 /* Removes an entry that has a name of ours; errno. */
 int zb__fs_remove_discarded(zb__fs *fs, int at, const char *name);
@@ -260,7 +260,7 @@ void zb__fs_finish_all(zb__fs *fs);
 /* Leaves all trees to others: in a child, whose parent takes them apart. */
 void zb__fs_forget_discarded(zb__fs *fs);
 
-/* ---- Removing trees from the disk (fs_discard.c). */
+/* ---- Removing trees from the disk (fs_trash.c). */
 
 /* Unlinks anything but a directory; links are not followed. 0, EISDIR, or another errno. */
 int zb__fs_unlink_file(int dir, const char *name);

@@ -7,7 +7,7 @@
  * file systems grant locks to each machine by itself. The kernel is part of the name: files of
  * another one, and files whose lock cannot be asked for, are taken for left over after a day, and
  * so are all of them where writers take no such locks (ZB__FS_SHARED: see fs_write.c). A tree that
- * was erased is left over when nobody takes it apart, which its lock tells likewise (fs_discard.c).
+ * was erased is left over when nobody takes it apart, which its lock tells likewise (fs_trash.c).
  * A lock file of a key that no process holds is left over at once. On file systems that other
  * machines may write as well it is once it is old, or where the user is alone; where lock files
  * stay (ZB__FS_SHARED) it never is. That of the hierarchy, which a store leaves between two
@@ -108,10 +108,10 @@ static bool is_first_time(zb__fs *fs, const char *path) {
     uint64_t hash = zb__hash(path, strlen(path)) | 1;
     bool first = true;
     pthread_mutex_lock(&fs->lock);
-    if (!fs->swept)
-        fs->swept = calloc(PLACES, sizeof *fs->swept);
-    if (fs->swept) {
-        uint64_t *at = &fs->swept[hash >> 32 & (PLACES - 1)];
+    if (!fs->cleaned)
+        fs->cleaned = calloc(PLACES, sizeof *fs->cleaned);
+    if (fs->cleaned) {
+        uint64_t *at = &fs->cleaned[hash >> 32 & (PLACES - 1)];
         first = *at != hash;
         *at = hash;
     }
@@ -154,9 +154,9 @@ enum zb_code zb__fs_sweep_all(zb_store *store, const char *prefix, enum zb_sweep
     while (dir && !stop && (entry = readdir(dir)) != NULL) {
         const bool left_over =
             sweep_entry(fs, dirfd(dir), entry->d_name, what == ZB_SWEEP_REMOVE, &failed);
-        zb_list_entry swept = {.name = entry->d_name};
+        zb_list_entry cleaned = {.name = entry->d_name};
         if (left_over && !failed)
-            stop = fn(context, &swept);
+            stop = fn(context, &cleaned);
         if (left_over && failed && !code)
             code = fail(failed, prefix, entry->d_name, err);
     }

@@ -126,11 +126,11 @@ static void look_for_keys(const zb__fs *fs, zb_probe *probe) {
     if (dir < 0)
         return;
     probe->identity = zb__fs_identify_at(dir, "");
-    probe->lacks_all = true;
-    for (size_t i = 0; i < probe->count && probe->lacks_all; i++) {
+    probe->all_absent = true;
+    for (size_t i = 0; i < probe->count && probe->all_absent; i++) {
         const char *key = probe->keys[i] + above;
         zb__fs_refresh_way(fs, dir, key, i ? probe->keys[i - 1] + above : NULL);
-        probe->lacks_all = fstatat(dir, key, &st, AT_NO_AUTOMOUNT) != 0;
+        probe->all_absent = fstatat(dir, key, &st, AT_NO_AUTOMOUNT) != 0;
     }
     close(dir);
 }
@@ -141,6 +141,6 @@ void zb__fs_probe_holder(const zb__fs *fs, zb_probe *probe) {
         look_for_keys(fs, probe);
     } else {
         probe->identity = zb__fs_identify_at(fs->root, *probe->name ? probe->name : ".");
-        probe->lacks_all = true;
+        probe->all_absent = true;
     }
 }

@@ -186,9 +186,9 @@ static enum zb_code mem_probe(zb_store *store, zb_probe *probe, zb_error *err) {
         probe->info = info_of(found->blob);
     if (probe->asks == ZB_ASK_HOLDER)
         probe->identity = identity_of(mem, probe->name, strlen(probe->name));
-    probe->lacks_all = true;
+    probe->all_absent = true;
     for (size_t i = 0; i < probe->count; i++)
-        probe->lacks_all &= !entry_of(mem, probe->keys[i]);
+        probe->all_absent &= !entry_of(mem, probe->keys[i]);
     pthread_mutex_unlock(&mem->lock);
     return found || probe->asks == ZB_ASK_HOLDER
                ? ZB_OK

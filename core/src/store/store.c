@@ -106,11 +106,11 @@ uint64_t zb_store_identify(zb_store *store, const char *prefix) {
     return zb_store_probe(store, &probe, NULL) == ZB_OK ? probe.identity : 0;
 }
 
-bool zb_store_lacks(zb_store *store, const char *prefix, uint64_t identity, const char *const *keys,
-                    size_t count) {
+bool zb_store_confirm_absent(zb_store *store, const char *prefix, uint64_t identity,
+                             const char *const *keys, size_t count) {
     zb_probe probe = {.asks = ZB_ASK_HOLDER, .name = prefix, .keys = keys, .count = count};
     return !identity || zb_store_probe(store, &probe, NULL) == ZB_EUNSUPPORTED ||
-           (probe.lacks_all && probe.identity == identity);
+           (probe.all_absent && probe.identity == identity);
 }
 
 static bool is_so(zb_store *store, enum zb_question asks, const char *prefix) {

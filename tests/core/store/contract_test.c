@@ -124,9 +124,9 @@ static void answers_questions(zb_store *store) {
     const char *const some[] = {"a/b/none", "a/b/c/0"};
     const uint64_t holder = zb_store_identify(store, "a");
     assert_true(holder == zb_store_identify(store, "a"));
-    assert_true(zb_store_lacks(store, "a", holder, some, 1));
-    assert_true(!holder || !zb_store_lacks(store, "a", holder, some, 2));
-    assert_true(!holder || !zb_store_lacks(store, "a", holder + 1, some, 1));
+    assert_true(zb_store_confirm_absent(store, "a", holder, some, 1));
+    assert_true(!holder || !zb_store_confirm_absent(store, "a", holder, some, 2));
+    assert_true(!holder || !zb_store_confirm_absent(store, "a", holder + 1, some, 1));
     assert_false(zb_store_is_link(store, "a"));
     assert_false(zb_store_is_absent(store, "a"));
     assert_false(zb_store_is_absent(store, "a/b/c/1"));

@@ -101,7 +101,7 @@ static bool is_not_lacked(const fixture *f) {
     const zb_home home = home_of(f, "a/b");
     outdated_now.directory = hidden;
     const char *const keys[] = {"a/b/none/0", "a/b/none/1", "a/b/c/0"};
-    return !zb_store_lacks(f->store, "a/b", home.identity, keys, 3);
+    return !zb_store_confirm_absent(f->store, "a/b", home.identity, keys, 3);
 }
 
 static bool is_there(const fixture *f) {

@@ -41,7 +41,7 @@ typedef struct zb_object_info {
     uint64_t size; /* bytes */
     zb_validator validator;
     int64_t age;    /* nanoseconds since the last change, by this machine's clock, so that it can be
-                    negative; 0 where that is not known */
+                       negative; 0 where that is not known */
     bool is_packed; /* a compressed entry of an archive: its first read makes all of it in memory,
                        so that its size is compared before with what it may be */
 } zb_object_info;
@@ -166,7 +166,7 @@ enum zb_question {
        not be checked. */
     ZB_ASK_NAME,
     /* What holds the objects directly below the prefix (a directory): its `identity`, and whether
-       it lacks those of some keys: `lacks_all`. */
+       it lacks those of some keys: `all_absent`. */
     ZB_ASK_HOLDER,
     /* Whether the prefix itself is a symbolic link: `is_so`. Erasing all below it then takes the
        link alone. */
@@ -194,7 +194,7 @@ typedef struct zb_probe {
     uint64_t identity;
     /* At one moment the holder of that identity was at the prefix, and none of the keys in it.
        Asked one by one, a holder may be moved away and back in between. */
-    bool lacks_all;
+    bool all_absent;
     bool is_so; /* false also where it is not known */
 } zb_probe;
 
@@ -558,8 +558,8 @@ ZB_API uint64_t zb_store_identify(zb_store *store, const char *prefix);
 ZB_API enum zb_code zb_store_stands(zb_store *store, const char *key, zb_error *err);
 /* Whether the holder of that identity lacks all keys. True also where the backend cannot tell, and
    for an identity of 0. */
-ZB_API bool zb_store_lacks(zb_store *store, const char *prefix, uint64_t identity,
-                           const char *const *keys, size_t count);
+ZB_API bool zb_store_confirm_absent(zb_store *store, const char *prefix, uint64_t identity,
+                                    const char *const *keys, size_t count);
 /* ZB_ASK_LINK, ZB_ASK_NOTHING: false where that is not known, and of the root. */
 ZB_API bool zb_store_is_link(zb_store *store, const char *prefix);
 ZB_API bool zb_store_is_absent(zb_store *store, const char *prefix);

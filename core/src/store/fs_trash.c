@@ -199,8 +199,8 @@ static bool lets_wait(zb__fs *fs, int at, const char *name, const char *key) {
     return false;
 }
 
-int zb__fs_discard(zb__fs *fs, const zb__fs_place *place, const char *key,
-                   char discarded[NAME_MAX + 1]) {
+int zb__fs_trash(zb__fs *fs, const zb__fs_place *place, const char *key,
+                 char discarded[NAME_MAX + 1]) {
     const int at = place->dir;
     if (!can_be_emptied(place))
         return EACCES;
