@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "line.h"
+#include "queue.h"
 #include "remote.h"
 #include "transfer.h"
 #include "util/clock.h"
@@ -85,7 +85,7 @@ static void put_handle(CURL *handle) {
    or goes, and counts as one part at most: else the body of one shard would let no other put
    begin. */
 static uint64_t bytes_of(const zb__request *request) {
-    const uint64_t typical = request->store->line.typical;
+    const uint64_t typical = request->store->queue.typical;
     const uint64_t part = zb_limits_get()->remote_part_bytes;
     if (request->span != ZB__ALL || request->method != ZB__GET)
         return request->length + (request->body_size < part ? request->body_size : part);
@@ -103,7 +103,7 @@ static void step_aside(zb__request *request) {
     active_count--;
     active_bytes -= request->counted;
     pthread_mutex_lock(&lock);
-    zb__line_step_aside(&request->store->line);
+    zb__queue_step_aside(&request->store->queue);
     pthread_mutex_unlock(&lock);
 }
 
@@ -112,7 +112,7 @@ static void step_back(zb__request *request) {
     active_count++;
     active_bytes += request->counted;
     pthread_mutex_lock(&lock);
-    zb__line_step_back(&request->store->line);
+    zb__queue_step_back(&request->store->queue);
     pthread_mutex_unlock(&lock);
 }
 
@@ -125,7 +125,7 @@ static bool is_held(const zb__request *request) {
 
 static void leave_connection(zb__request *request) {
     pthread_mutex_lock(&lock);
-    zb__line_left(&request->store->line, request);
+    zb__queue_left(&request->store->queue, request);
     pthread_mutex_unlock(&lock);
 }
 
@@ -170,8 +170,8 @@ static void *renew(void *context) {
     zb__remote *store = context;
     store->protocol->renew(store);
     pthread_mutex_lock(&lock);
-    zb__line_unpark(&store->line);
-    store->line.is_renewing = false;
+    zb__queue_wake(&store->queue);
+    store->queue.is_renewing = false;
     pthread_cond_broadcast(&changed);
     if (multi)
         curl_multi_wakeup(multi);
@@ -180,16 +180,16 @@ static void *renew(void *context) {
 }
 
 /* The first one to park has the credentials renewed. */
-static void park(zb__request *request) {
-    zb__line *line = &request->store->line;
+static void wait_for_credentials(zb__request *request) {
+    zb__queue *queue = &request->store->queue;
     pthread_mutex_lock(&lock);
-    if (!line->is_renewing)
-        line->is_renewing = zb__thread_start(NULL, renew, request->store) == 0;
-    const bool parked = line->is_renewing;
-    if (parked)
-        zb__line_park(line, request);
+    if (!queue->is_renewing)
+        queue->is_renewing = zb__thread_start(NULL, renew, request->store) == 0;
+    const bool waiting = queue->is_renewing;
+    if (waiting)
+        zb__queue_wait(queue, request);
     pthread_mutex_unlock(&lock);
-    if (!parked) {
+    if (!waiting) {
         zb__request_fail(request, ZB_ENOMEM, "no thread to renew the credentials");
         give_back(request);
     }
@@ -212,7 +212,7 @@ static void finish(zb__request *request, CURLcode result) {
         push(&resting, request);
         break;
     case ZB__AFTER_RENEW:
-        park(request);
+        wait_for_credentials(request);
         break;
     }
 }
@@ -220,9 +220,9 @@ static void finish(zb__request *request, CURLcode result) {
 /* ---- Turns of the I/O thread ---- */
 
 /* With the lock held. */
-static bool has_room(const zb__line *line, uint64_t counted) {
+static bool has_room(const zb__queue *queue, uint64_t counted) {
     const zb_limits *limits = zb_limits_get();
-    const uint64_t most = zb__pace_flight(&line->pace, limits->remote_flight_bytes);
+    const uint64_t most = zb__throughput_in_flight(&queue->throughput, limits->remote_flight_bytes);
     return !active_count || (active_count < limits->remote_requests && active_bytes < most &&
                              counted <= most - active_bytes);
 }
@@ -233,25 +233,25 @@ static zb__request *next_of_lines(void) {
     pthread_mutex_lock(&lock);
     zb__remote **at = &stores;
     while (*at && !found) {
-        const zb__request *first = zb__line_first(&(*at)->line);
-        if (first && has_room(&(*at)->line, bytes_of(first)))
-            found = zb__line_take(&(*at)->line);
+        const zb__request *first = zb__queue_first(&(*at)->queue);
+        if (first && has_room(&(*at)->queue, bytes_of(first)))
+            found = zb__queue_take(&(*at)->queue);
         else
-            at = &(*at)->line.next;
+            at = &(*at)->queue.next;
     }
-    if (found && (*at)->line.next) { /* to the end of the list */
+    if (found && (*at)->queue.next) { /* to the end of the list */
         zb__remote *store = *at;
-        *at = store->line.next;
+        *at = store->queue.next;
         while (*at)
-            at = &(*at)->line.next;
+            at = &(*at)->queue.next;
         *at = store;
-        store->line.next = NULL;
+        store->queue.next = NULL;
     }
     pthread_mutex_unlock(&lock);
     return found;
 }
 
-/* A rested request goes to the head of its line. Returns the milliseconds until the next one. */
+/* A rested request goes to the head of its queue. Returns the milliseconds until the next one. */
 static int wake_rested(void) {
     const int64_t now = zb__now();
     int64_t soonest = now + LONGEST_SLEEP_MS * 1000000ll;
@@ -260,7 +260,7 @@ static int wake_rested(void) {
         if (request->due <= now) {
             take_out(&resting, request);
             pthread_mutex_lock(&lock);
-            zb__line_return(&request->store->line, request);
+            zb__queue_return(&request->store->queue, request);
             pthread_mutex_unlock(&lock);
         } else if (request->due < soonest) {
             soonest = request->due;
@@ -317,9 +317,9 @@ static void carry_out(const order *what) {
         }
     }
     pthread_mutex_lock(&lock);
-    for (zb__remote *store = stores; store; store = store->line.next) {
+    for (zb__remote *store = stores; store; store = store->queue.next) {
         if (!what || store == what->store)
-            zb__line_drop(&store->line, what ? &what->group : NULL, &ended);
+            zb__queue_drop(&store->queue, what ? &what->group : NULL, &ended);
     }
     pthread_mutex_unlock(&lock);
     for (zb__request *request = ended, *next; request; request = next) {
@@ -437,8 +437,8 @@ static void forget(void *unused) {
     active_count = active_bytes = idle_count = 0;
     orders = NULL;
     is_running = false;
-    for (zb__remote *store = stores; store; store = store->line.next)
-        zb__line_begin(&store->line, store->line.next);
+    for (zb__remote *store = stores; store; store = store->queue.next)
+        zb__queue_begin(&store->queue, store->queue.next);
     pthread_cond_init(&changed, NULL);
 }
 
@@ -480,7 +480,7 @@ enum zb_code zb__io_enter(zb__remote *store, zb_error *err) {
     if (!is_ready)
         return zb_fail(err, ZB_EIO, "libcurl cannot be initialised");
     pthread_mutex_lock(&lock);
-    zb__line_begin(&store->line, stores);
+    zb__queue_begin(&store->queue, stores);
     stores = store;
     pthread_mutex_unlock(&lock);
     return ZB_OK;
@@ -488,12 +488,12 @@ enum zb_code zb__io_enter(zb__remote *store, zb_error *err) {
 
 void zb__io_leave(zb__remote *store) {
     pthread_mutex_lock(&lock);
-    while (store->line.is_renewing)
+    while (store->queue.is_renewing)
         pthread_cond_wait(&changed, &lock);
     zb__remote **at = &stores;
     while (*at != store)
-        at = &(*at)->line.next;
-    *at = store->line.next;
+        at = &(*at)->queue.next;
+    *at = store->queue.next;
     pthread_mutex_unlock(&lock);
 }
 
@@ -502,7 +502,7 @@ enum zb_code zb__io_submit(zb__request *list, zb_error *err) {
     const enum zb_code code = start(err);
     for (zb__request *request = code ? NULL : list, *next; request; request = next) {
         next = request->next;
-        zb__line_append(&request->store->line, request);
+        zb__queue_append(&request->store->queue, request);
     }
     if (!code)
         curl_multi_wakeup(multi);

@@ -155,7 +155,7 @@ static zb_store_hints hints_of(const zb__remote *remote) {
                                              : UINT32_MAX,
                             .part = limits->remote_part_bytes,
                             .window = limits->remote_window_bytes,
-                            .reach = &remote->line.reach,
+                            .reach = &remote->queue.reach,
                             .fresh = fresh_of(limits)};
 }
 

@@ -3,8 +3,8 @@
 #ifndef ZB_NET_REMOTE_H
 #define ZB_NET_REMOTE_H
 
-#include "line.h"
 #include "options.h"
+#include "queue.h"
 #include "request.h"
 #include "util/wait.h"
 
@@ -18,7 +18,7 @@ struct zb__remote {
     bool missing_403;                  /* an object that may not be read counts as missing */
     char *ca_file;                     /* certificates of authorities; NULL: libcurl's */
     char *proxy;                       /* NULL: as the environment tells libcurl */
-    zb__line line;                     /* guarded by the engine's lock */
+    zb__queue queue;                   /* guarded by the engine's lock */
 };
 
 /* Takes over what options say to all kinds of stores, and clears them. */

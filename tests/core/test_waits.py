@@ -14,7 +14,7 @@ SLEEPS = re.compile(r"\b(pthread_cond_\w*wait|nanosleep|clock_nanosleep|usleep|s
 
 REASONS = {
     "src/util/wait.c": "is the way",
-    "src/util/pause.c": "for a write, and for renames again: changes that were begun",
+    "src/util/back_off.c": "for a write, and for renames again: changes that were begun",
     "src/util/lane.c": "threads wait for work, and a caller for its lane, whose work is ended where it waits",
     "src/util/pool.c": "threads of the pool wait for work, and a caller for threads that compute",
     "src/store/fetch.c": "threads wait for work; what is cancelled waits for reads that are under way",

@@ -177,7 +177,7 @@ static enum zb_code request_leaves(zb__chunk_read *chunk_read, zb__version_state
                          : find_held(chunk_read, zb__leaf_begin(leaf), zb__leaf_length(leaf));
     zb__ranged_read_list ranged_reads = {0};
     const zb__coalesce_rule rule = {.gap = hints->gap,
-                                    .reach = zb__store_reach(zb__node_store(chunk->node)),
+                                    .reach = zb__store_coalesce_reach(zb__node_store(chunk->node)),
                                     .most = part,
                                     .looks_up = is_certain(version),
                                     .joins_raw = true};

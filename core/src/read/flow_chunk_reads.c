@@ -29,7 +29,7 @@ void zb__flow_discharge(uint64_t *account) {
 /* On a fast link four times the bytes that come in the time of a round trip are under way, and half
    as many wait for their step. */
 static uint64_t window_of(const zb__flow *f) {
-    const uint64_t reach = zb_store_reach(f->store),
+    const uint64_t reach = zb_store_bandwidth_delay(f->store),
                    wanted = reach < UINT64_MAX / 6 ? 6 * reach : UINT64_MAX;
     return wanted < ZB__LEAST_WINDOW ? ZB__LEAST_WINDOW : wanted;
 }

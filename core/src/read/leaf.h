@@ -187,7 +187,7 @@ enum zb_code zb__ranged_reads_add(zb__ranged_read_list *list, zb__stored_chunk *
 
 /* The reach for a store that answers later: as many bytes as come in the time of a round trip, as
    far as the store knows them. */
-uint64_t zb__store_reach(zb_store *store);
+uint64_t zb__store_coalesce_reach(zb_store *store);
 
 /* Runs a leaf and releases the cached chunk that it held: once evicted from the table, the chunk
    would take room besides those that replaced it. stored: as zb__leaf_run; a leaf whose bytes are

@@ -93,8 +93,8 @@ enum zb_code zb__ranged_reads_add(zb__ranged_read_list *list, zb__stored_chunk *
     return code;
 }
 
-uint64_t zb__store_reach(zb_store *store) {
-    uint64_t told = zb_store_reach(store);
+uint64_t zb__store_coalesce_reach(zb_store *store) {
+    uint64_t told = zb_store_bandwidth_delay(store);
     uint64_t reach = told ? told : USUAL_REACH;
     return reach < WIDEST_REACH ? reach : WIDEST_REACH;
 }

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "store/fs_store.h"
-#include "util/pause.h"
+#include "util/back_off.h"
 
 /* The mask is that of attributes that are worth asking for. */
 static bool refresh_at(int at, const char *path, int flags) {
@@ -70,6 +70,6 @@ bool zb__fs_rename_again(const zb__fs *fs, int failed, int *tries) {
     if (fs->reach == ZB__FS_LOCAL || (failed != ETXTBSY && failed != EBUSY && failed != ESTALE) ||
         ++*tries == MOST_TRIES)
         return false;
-    zb__rest(PAUSE_NS);
+    zb__back_off(PAUSE_NS);
     return true;
 }

@@ -47,9 +47,9 @@
 #include <unistd.h>
 
 #include "store/fs_path.h"
+#include "util/back_off.h"
 #include "util/clock.h"
 #include "util/locks.h"
-#include "util/pause.h"
 #include "util/wait.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
@@ -456,7 +456,7 @@ zb__fs_patience zb__fs_be_patient(const zb__fs *fs) {
 
 bool zb__fs_has_patience(zb__fs_patience *p) {
     if (zb__now() >= p->end ||
-        !zb__pause(zb__stopper_mine(), p->is_shared ? zb__part_of(p->pause) : p->pause))
+        !zb__pause(zb__stopper_mine(), p->is_shared ? zb__jitter(p->pause) : p->pause))
         return false;
     p->pause = p->pause < p->longest / 2 ? 2 * p->pause : p->longest;
     return true;

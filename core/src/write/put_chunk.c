@@ -12,8 +12,8 @@
 #include "hierarchy/staged.h"
 #include "node/current.h"
 #include "node/node.h"
+#include "util/back_off.h"
 #include "util/clock.h"
-#include "util/pause.h"
 #include "util/scratch.h"
 #include "write/journal.h"
 #include "zarrbridge/sys/store.h"
@@ -141,7 +141,7 @@ bool zb__chunk_pause(unsigned tries) {
     const int64_t most = 10 * ZB__MILLISECOND;
     if (tries >= MOST_TRIES)
         return false;
-    zb__rest(most << (tries < MOST_DOUBLINGS ? tries : MOST_DOUBLINGS));
+    zb__back_off(most << (tries < MOST_DOUBLINGS ? tries : MOST_DOUBLINGS));
     return true;
 }
 

@@ -496,7 +496,7 @@ static inline bool zb_store_can_change(const zb_store *store) {
 }
 
 /* The bytes that come in the time of a round trip; 0: not known. */
-static inline uint64_t zb_store_reach(const zb_store *store) {
+static inline uint64_t zb_store_bandwidth_delay(const zb_store *store) {
     return store->hints.reach ? __atomic_load_n(store->hints.reach, __ATOMIC_RELAXED) : 0;
 }
 
