@@ -163,7 +163,7 @@ static void found_none(zb__remote *store, const char *prefix) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* With the mutex. Was there nothing at the key, or at a prefix of it? */
+/* With the mutex. True if there was nothing at the key, or at a prefix of it. */
 static bool was_in_nothing(const held *lock, const char *key) {
     nothing wanted = {.length = strlen(key), .prefix = key};
     while (lock->nothings && wanted.length) {
@@ -253,7 +253,7 @@ static bool own_put(zb__remote *store, const char *key, zb__version *version) {
     return is_own;
 }
 
-/* A version that nobody knows is one that no object has: the put fails. */
+/* Without a known version the condition is one that no object meets, so that the put fails. */
 enum zb__seen zb__conditional_seen(zb__remote *store, const char *key, zb__version *version) {
     enum zb__seen result = ZB__UNSEEN;
     pthread_mutex_lock(&mutex);

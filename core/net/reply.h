@@ -34,10 +34,10 @@ typedef struct zb__version {
 /* An ETag that can be sent in If-Match. */
 bool zb__version_is_strong(const zb__version *version);
 
-/* Do two replies speak of one version, as far as they tell? */
+/* True if two replies are of one version of the object, by the headers that both have. */
 bool zb__version_same(const zb__version *a, const zb__version *b);
 
-/* Is the content of both surely the same, byte by byte? */
+/* True if the content of both is the same for certain, byte by byte. */
 bool zb__version_identical(const zb__version *a, const zb__version *b);
 
 /* What the caches may compare. Without an ETag it is valid when the last change was more than two

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Is a reply of this status worth another try? */
+/* True if a request whose reply has this status is tried again. */
 bool zb__retry_status(int status);
 
 /* The pause before the next try, nanoseconds, after `tries` ones: random between 0 and a bound that
@@ -14,7 +14,7 @@ bool zb__retry_status(int status);
    the server asked for, or -1; at most 30 count. */
 int64_t zb__retry_pause(unsigned tries, int64_t retry_after);
 
-/* May a request that began then be tried once more, at `due`? */
+/* True if a request that began then may be tried once more, at `due`. */
 bool zb__retry_may(unsigned tries, int64_t begun, int64_t due);
 
 #endif

@@ -14,7 +14,7 @@ enum zb_code zb__transfer_set_up(zb__request *request, CURL *handle, CURLSH *sha
    free for another request. */
 void zb__transfer_clear(zb__request *request);
 
-/* Can another try mend this failure? */
+/* True if another try may succeed after this failure. */
 bool zb__transfer_may_again(const zb__request *request, CURLcode failure);
 
 /* What the transfer has failed of: nothing of a URL. */

@@ -126,7 +126,7 @@ struct zb_dtype_detail {
    of fields and units count, the address of a detail does not. */
 ZB_API bool zb_dtype_equal(zb_dtype a, zb_dtype b);
 
-/* Does an element point at bytes elsewhere: string, bytes, a struct with such a field? */
+/* True if an element points at bytes elsewhere: string, bytes, a struct with such a field. */
 ZB_API bool zb_dtype_is_variable(zb_dtype dtype);
 
 /* The fields of a struct; of any other type NULL and *count 0. */

@@ -31,7 +31,8 @@ enum zb_sync {
                       one */
 };
 
-/* Is the name a URL that zb_hierarchy_open knows: https://, http://, s3://, az://? */
+/* True if the name is a URL of a scheme that zb_hierarchy_open knows: https://, http://, s3://,
+   az://. */
 ZB_API bool zb_name_is_url(const char *name);
 
 /* May the program write into the directory of a store or node? ZB_EIO where its rights, or a file

@@ -83,7 +83,8 @@ typedef struct making {
     size_t path_size; /* bytes of it that are the group's path, and a slash */
 } making;
 
-/* The comma and the white space before an entry. */
+/* Writes what separates an entry from the one before it: a comma, and the white space of the old
+   block. */
 static void begin_entry(making *m) {
     if (m->follows)
         zb__text_parts_copy(m->text, ",", 1);

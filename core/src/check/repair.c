@@ -148,7 +148,7 @@ static enum zb_code on_resizing(void *context, const zb_node *array, const char 
     return code ? code : report(context, key, "finished: shrinking the array");
 }
 
-/* Is the document so old that no writer is at work that has yet to name the array? */
+/* True if the document is so old that no writer is still to name the array. */
 static enum zb_code is_orphaned(repairing *r, const char *path, bool *out, zb_error *err) {
     zb_object_info info;
     char *key = zb__path_join(path, "zarr.json");

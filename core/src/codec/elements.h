@@ -17,7 +17,7 @@ typedef struct zb__elements {
     size_t heap_size;
 } zb__elements;
 
-/* Is a chunk of the layout opened up by the calls below? */
+/* True if chunks of the layout are decoded by the calls below. */
 static inline bool zb__chunk_layout_has_heap(const zb__chunk_layout *layout) {
     return layout->plain || layout->pipeline->serializer.ops->serializer.decode != NULL;
 }

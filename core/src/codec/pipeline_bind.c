@@ -155,7 +155,7 @@ static enum zb_code check_place(const making *m, const zb__codec_ops *ops, zb_er
         m->what, filter->codec.ops->name, ops->name);
 }
 
-/* Does the list name an array→bytes codec, or anything that may be one? */
+/* True if the list names an array→bytes codec, or anything that may be one. */
 static bool names_serializer(const zb_json *codecs) {
     for (const zb_json *item = zb_json_first(codecs); item; item = zb_json_next(item)) {
         const char *name = zb_json_string(item);

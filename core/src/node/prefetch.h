@@ -10,15 +10,16 @@
 #include "util/names.h"
 #include "zarrbridge/node.h"
 
-/* The groups whose names are worth asking for at once. */
+/* The most groups that are listed at once. */
 #define ZB__GROUPS_AHEAD 64
 
-/* Asks for the names below the group and below `groups` others, as deep as it is, that follow it.
-   Failures are left to who asks for the same later. */
+/* Lists the group at `path`, and up to `groups` further groups of the same depth that a walk comes
+   to next, all at once, into the metadata cache. Errors are not reported: the walk lists those
+   groups again, and gets them then. */
 void zb__prefetch_read(zb_hierarchy *hierarchy, const char *path, size_t groups);
 
-/* The same by what programs do: nothing where the first group of its depth is listed, and at each
-   further one some times as many as have been. */
+/* As zb__prefetch_read, with a number of groups that follows from what the program has listed at
+   this depth so far: 0 for its first group, then a multiple of those that it has listed. */
 void zb__prefetch_guess(zb_hierarchy *hierarchy, const char *path);
 
 #endif

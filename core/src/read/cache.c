@@ -47,8 +47,8 @@ void zb_cache_clear(void) {
 
 /* ---- What is known of stored chunks ------------------------------------------------------- */
 
-/* The notes lie among the indexes, by names that no index has: none begins at the last byte that
-   can be counted. They have no versions of their own. */
+/* The entries are in the cache of indexes. Their keys have UINT64_MAX as the offset, at which no
+   index begins, and no version. */
 static const uint64_t no_version[ZB__LRU_VERSION_WORDS];
 
 static bool name_of(const zb__stored_chunk *chunk, zb__lru_key *name) {

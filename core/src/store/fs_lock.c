@@ -9,12 +9,12 @@
  * without a name, which the next waiter would not see. So the winner checks whether the name still
  * leads to its file, and else begins anew.
  *
- * The hierarchy's file stays until a store that has left it is flushed or ends: a program that
- * makes a thousand nodes would make and unlink it a thousand times, which some file systems take
- * longer for than for the nodes. For as long it stays open, too (zb__fs.left): the next holder
- * locks it again, if the name still leads to it. One holder at a time takes the descriptor, as one
- * description excludes nobody from itself; for the same reason a child forgets it. Not on the file
- * systems of networks, where an open file without a name may keep its directory from going.
+ * The lock file of the hierarchy stays, and stays open (zb__fs.left), until the store is flushed or
+ * released: on some file systems it takes longer to make and unlink that file than to make a node.
+ * The next holder locks the same descriptor again if the name still leads to its file. Only one
+ * holder at a time uses the descriptor, since an open file description excludes nobody from itself;
+ * a child of fork() gives it up for the same reason. On network file systems the file is unlinked
+ * each time, as an open file without a name may keep its directory from being removed.
  *
  * Every user that may write in the directory may take the lock: the file gets the directory's
  * rights, whatever the umask says. A lock file that cannot be opened all the same was made by
@@ -24,8 +24,8 @@
  * The file lies in the directory of the key, and moves with it: so the lock of a chunk is that of
  * the array in whose home it was asked for, by whatever path others come to that array.
  *
- * Waiting is asking again after a pause, since a wait in the kernel has no time limit, and one at a
- * server takes seconds to hear that it is over.
+ * A waiter tries again after a pause: a wait in the kernel has no time limit, and one for a lock at
+ * a server ends seconds late.
  *
  * Where several machines take locks (ZB__FS_SHARED), each of them answers from its memory whether
  * the name still leads to the file: two could hold locks of two files. There no lock file is ever

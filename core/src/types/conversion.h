@@ -16,7 +16,7 @@ enum zb_code zb__no_conversion(const char *path, zb_dtype from, zb_dtype to, boo
    bytes that its slices point at. */
 const char *zb__element_measure(zb_dtype dtype, const char *element, zb_dtype to, uint64_t *bytes);
 
-/* Is there anything in elements of `from` for that to look at? */
+/* True if elements of `from` have anything to check. */
 bool zb__elements_are_measured(zb_dtype from, zb_dtype to);
 
 #endif

@@ -7,12 +7,12 @@
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 
-/* Is an element a zb_slice? */
+/* True if an element is a zb_slice. */
 static inline bool zb__is_slice(zb_dtype dtype) {
     return dtype.kind == ZB_KIND_STRING || dtype.kind == ZB_KIND_BYTES;
 }
 
-/* Do the bytes of an element, or of one of its fields, have an order? */
+/* True if the bytes of an element, or of one of its fields, have an order. */
 bool zb__dtype_has_order(zb_dtype dtype);
 
 /* Is it a bool, or a struct with one? Their bytes are made 0 or 1 on every way. */

@@ -114,7 +114,7 @@ bool zb__numbers_convert(zb_dtype from, zb_dtype to, zb__move *move);
 /* The move where that holds, or for two bools. */
 zb__move zb__numbers_move(zb_dtype from, zb_dtype to);
 
-/* Are they a count of time and its int64, whose bytes mean the same? */
+/* True if one is a type of times and the other its int64: their bytes mean the same. */
 bool zb__numbers_same(zb_dtype a, zb_dtype b);
 
 /* Converts n elements, for which zb__numbers_convert holds; of equal types, too. */

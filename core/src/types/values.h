@@ -36,7 +36,7 @@ enum zb_code zb__values_measure(const zb__box_copy *copy, const void *src, uint6
 /* The bytes that one element points at. */
 uint64_t zb__values_bytes_of(zb_dtype dtype, const void *element);
 
-/* Are two elements equal, by the bytes that they point at? */
+/* True if two elements are equal, by the bytes that they point at. */
 bool zb__values_equal(zb_dtype dtype, const void *a, const void *b);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Words that stand for others in tables, whose items are then compared: each step can be undone, so
-   that whoever chooses the words can make them collide. */
+/* A quick hash of 64-bit words for tables that compare the items themselves as well. Each step can
+   be inverted, so that whoever chooses the words can make them collide: no hash stands for an item,
+   and tables of untrusted keys use map.h. */
 #ifndef ZB_UTIL_HASH_H
 #define ZB_UTIL_HASH_H
 

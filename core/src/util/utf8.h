@@ -32,7 +32,7 @@ static inline size_t zb__utf8_length(const char *text, size_t size) {
     return point < least[length] || surrogate || point > 0x10ffff ? 0 : length;
 }
 
-/* Is all of text[0..size) UTF-8? */
+/* True if all of text[0..size) is UTF-8. */
 bool zb__is_utf8(const char *text, size_t size);
 
 /* The code point of a valid character of that many bytes. */

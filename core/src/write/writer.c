@@ -78,7 +78,8 @@ static enum zb_code measure(const zb__write_layout *layout, const place *at, zb_
     return code;
 }
 
-/* True when not even all that the inner chunk holds in memory, old text included, is too much. */
+/* True if the upper bound of what the inner chunk holds in memory, replaced texts included, is
+   within the limit: then no element has to be looked at. */
 static bool fits_surely(const zb__write_layout *layout, const zb__buffered_inner *buffered,
                         uint64_t bytes) {
     const uint64_t item = layout->inner->pipeline->dtype.size, count = layout->inner_bytes / item;

@@ -18,7 +18,7 @@
 
 namespace zarr3 {
 
-/* Is the integer the double? */
+/* True if the integer is equal to the double. */
 static bool is_equal(int64_t integer, double real) {
     int64_t exact;
     return zb_element_from_double(real, {ZB_KIND_INT, sizeof exact, false, nullptr}, &exact) &&

@@ -29,7 +29,7 @@ bool converts_exactly(zb_dtype from, GDALDataType to);
    bits as float32 or 8-bit integers. Other types as they are. */
 zb_dtype shown_dtype(zb_dtype stored);
 
-/* Is it a datetime or a timedelta? */
+/* True for a datetime or a timedelta. */
 bool is_time(zb_dtype dtype);
 
 /* The type that an array's pixels have: its own, with the sign that the attribute `_Unsigned` gives

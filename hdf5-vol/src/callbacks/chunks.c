@@ -156,7 +156,7 @@ static herr_t get_chunk_size_at(const vol_object *object,
                                                        : get_chunk_size(object, index, args->size);
 }
 
-/* Has the array the chunk, or has the program cut it off? */
+/* True if the array has the chunk; false where the program has cut it off. */
 static bool has_chunk(const zb_node *array, const uint64_t *index) {
     for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++)
         if (index[d] >= zb_array_chunk_count(array, ZB_GRID_INNER, d))

@@ -19,7 +19,7 @@
    h5diff skip the dataset. */
 void vol_filters_add(h5_lib *lib, hid_t dcpl, const zb_array_info *info);
 
-/* Are the filters of the list those that vol_filters_add gives? */
+/* True if the filters of the list are those that vol_filters_add adds. */
 bool vol_filters_are_of(h5_lib *lib, hid_t dcpl, const zb_array_info *info);
 
 /* The filters of the list with the values that they have in a dataset of HDF5's own: when one is

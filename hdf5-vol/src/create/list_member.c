@@ -103,7 +103,7 @@ static void print_layout(const vol_spec *spec, H5D_layout_t layout, zb_json_writ
         print_text(out, LAYOUT, contiguous, any);
 }
 
-/* Can the array grow within the shape that HDF5 programs see? */
+/* True if the array can grow within the shape that HDF5 programs see. */
 static bool can_grow(vol_node *dataset) {
     const zb_array_info *info = zb_node_array(dataset->zarr);
     const uint64_t *max_shape = vol_max_shape(dataset);

@@ -109,7 +109,7 @@ static bool is_swapped(vol_node *dataset) {
     return swapped;
 }
 
-/* Would a dataset of this list, with these codecs, have the array's pipeline? */
+/* True if a dataset of this list, with these codecs, would have the array's pipeline. */
 static bool makes_pipeline(vol_node *dataset, const char *codecs) {
     const zb_array_info *info = zb_node_array(dataset->zarr);
     zb_array_spec spec = spec_of(info, codecs);

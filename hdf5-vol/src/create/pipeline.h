@@ -24,7 +24,7 @@ enum zb_code vol_pipeline_take(h5_lib *lib, hid_t dcpl, vol_spec *out, zb_error 
    gets? */
 bool vol_pipeline_is_plain(vol_node *dataset);
 
-/* Would the filters of a list make the dataset's pipeline? */
+/* True if the filters of a list would make the dataset's pipeline. */
 bool vol_pipeline_is_of_filters(vol_node *dataset, hid_t dcpl);
 
 /* Adds the property for an existing dataset, to a list that is complete but for it. */

@@ -15,7 +15,7 @@
 bool vol_shown_new(zb_dtype stored, zb_dtype *out);
 void vol_shown_free(zb_dtype shown);
 
-/* Does it hold code points, which no HDF5 type is? */
+/* True for code points, which no HDF5 type is. */
 bool vol_shown_has_points(zb_dtype stored);
 
 /* The dtype to which HDF5 converts elements of `memory` that are to be written; freed likewise. It

@@ -24,7 +24,7 @@ bool vol_type_to_dtype(h5_lib *lib, hid_t type, zb_dtype *dtype);
    converts between no two of them. */
 hid_t vol_type_like(h5_lib *lib, hid_t type, hid_t like);
 
-/* Is it the layout of a float of few bits, which is shown as float32? */
+/* True for the layout of a float of few bits, which is exposed as float32. */
 bool vol_type_to_small(h5_lib *lib, hid_t type, zb_dtype *dtype);
 
 /* Whether two types are the same in all that HDF5 tells about them. H5Tequal does not look at the

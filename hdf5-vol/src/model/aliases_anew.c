@@ -36,7 +36,7 @@ static enum zb_code refresh(const vol_node *node, zb_node **now, zb_error *err) 
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-/* Once in each reading. */
+/* Reads the aliases of a group, once for each reading of the file. */
 static enum zb_code read_group(vol_node *group, zb_error *err) {
     zb_node *now = NULL;
     if (!is_stored(group) || group->reading == group->file->reading)

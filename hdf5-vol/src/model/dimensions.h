@@ -9,7 +9,7 @@
 /* Whether the dataset is the scale of a dimension. */
 bool vol_dims_is_scale(vol_node *node);
 
-/* Is it one by its own words, whatever is beside it? */
+/* True if its own attributes say so, whatever is beside it. */
 bool vol_dims_names_itself(const vol_node *node);
 
 /* Adds DIMENSION_LABELS, DIMENSION_LIST, CLASS and NAME to the attributes of an array, made of

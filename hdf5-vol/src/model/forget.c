@@ -129,8 +129,9 @@ static void forget_below(vol_node *group) {
     }
 }
 
-/* The count at which the next look pays, when `left` are left of the last one: the time of a look
-   is that of opening as many as it has looked at. Close to the limit half of the rest must do. */
+/* The count of nodes at which the next sweep for idle ones pays, when the last sweep left `left`. A
+   sweep costs about as much as opening the nodes that it visits, so that it waits for as many new
+   ones; close to the limit for half of those that still fit. */
 static uint64_t next_look(uint64_t left, uint64_t kept, uint64_t limit) {
     const uint64_t wanted = left + most(left / 2, kept);
     return left < limit ? least(wanted, left + (limit - left) / 2) : wanted;
