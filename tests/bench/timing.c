@@ -61,11 +61,11 @@ void *new_block(size_t bytes) {
 
 zb_node *open_array(const char *directory, size_t *bytes) {
     zb_error err;
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node;
-    check(zb_hierarchy_open(directory, &store, &err), &err);
-    check(zb_node_open(store, "", &node, &err), &err);
-    zb_hierarchy_release(store);
+    check(zb_hierarchy_open(directory, &hierarchy, &err), &err);
+    check(zb_node_open(hierarchy, "", &node, &err), &err);
+    zb_hierarchy_release(hierarchy);
     const zb_array_info *info = zb_node_array(node);
     if (!info) {
         fprintf(stderr, "zb-bench: %s holds a group; give an array\n", directory);

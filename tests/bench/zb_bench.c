@@ -144,14 +144,14 @@ static void time_open(const bench *b) {
     least time = LEAST_NONE;
     for (int i = 0; i < 200; i++) {
         zb_error err;
-        zb_hierarchy *store;
+        zb_hierarchy *hierarchy;
         zb_node *node;
         moment start = moment_now();
-        check(zb_hierarchy_open(b->directory, &store, &err), &err);
-        check(zb_node_open(store, "", &node, &err), &err);
+        check(zb_hierarchy_open(b->directory, &hierarchy, &err), &err);
+        check(zb_node_open(hierarchy, "", &node, &err), &err);
         moment_end(start, &time);
         zb_node_release(node);
-        zb_hierarchy_release(store);
+        zb_hierarchy_release(hierarchy);
     }
     report("core", b->dataset, "open", time, -1);
 }

@@ -65,7 +65,7 @@ static int count_threads(void) {
 
 static void write_and_read(const library *l, const char *root, const char *path) {
     static int32_t values[SIDE * SIDE], back[SIDE * SIDE];
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node;
     zb_writer *writer;
     zb_error err;
@@ -76,8 +76,8 @@ static void write_and_read(const library *l, const char *root, const char *path)
                           .inner_shape = (uint64_t[]){CHUNK, CHUNK},
                           .dtype = {ZB_KIND_INT, 4, false, NULL}};
     zb_write write = {.data = values, .dtype = spec.dtype};
-    MUST(l->create(root, NULL, &store, &err));
-    MUST(l->array_create(store, path, &spec, &node, &err));
+    MUST(l->create(root, NULL, &hierarchy, &err));
+    MUST(l->array_create(hierarchy, path, &spec, &node, &err));
     MUST(l->writer_open(node, NULL, &writer, &err));
     MUST(l->writer_write(writer, &write, &err));
     MUST(l->writer_close(writer, &err));
@@ -85,7 +85,7 @@ static void write_and_read(const library *l, const char *root, const char *path)
     MUST(l->array_read(&read, 1, &err));
     CHILD_CHECK(memcmp(values, back, sizeof values) == 0, "other values come back");
     l->node_release(node);
-    l->hierarchy_release(store);
+    l->hierarchy_release(hierarchy);
 }
 
 /* A fork runs the handlers of all libraries. */

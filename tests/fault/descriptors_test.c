@@ -57,15 +57,15 @@ static void crowd(const course *c, bool open) {
 }
 
 static zb_hierarchy *open_store(const course *c) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    MUST(zb_hierarchy_open(root, &store, &err), err);
-    return store;
+    MUST(zb_hierarchy_open(root, &hierarchy, &err), err);
+    return hierarchy;
 }
 
 /* Full of 1. */
 static void make_array(const course *c) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node;
     zb_writer *writer;
     zb_error err;
@@ -78,13 +78,13 @@ static void make_array(const course *c) {
                           .codecs = c->strategy == ZB_INPLACE ? "[{\"name\":\"crc32c\"}]" : NULL};
     zb_write write = {.data = &one, .dtype = int_type, .strides = (int64_t[]){0}};
     world_remove(root);
-    MUST(zb_hierarchy_create(root, NULL, &store, &err), err);
-    MUST(zb_array_create(store, "a", &spec, &node, &err), err);
+    MUST(zb_hierarchy_create(root, NULL, &hierarchy, &err), err);
+    MUST(zb_array_create(hierarchy, "a", &spec, &node, &err), err);
     MUST(zb_writer_open(node, NULL, &writer, &err), err);
     MUST(zb_writer_write(writer, &write, &err), err);
     MUST(zb_writer_close(writer, &err), err);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Writes 2 to elements: to all, or to all but the last one of each chunk. */
@@ -107,11 +107,11 @@ static enum zb_code write_chunks(const course *c, zb_writer *writer, zb_error *e
 }
 
 /* After a refused write, the result of the close does not count. */
-static enum zb_code change_all(const course *c, zb_hierarchy *store, zb_error *err) {
+static enum zb_code change_all(const course *c, zb_hierarchy *hierarchy, zb_error *err) {
     zb_node *node = NULL;
     zb_writer *writer = NULL;
     zb_write_options options = {.sync = c->sync, .strategy = c->strategy};
-    enum zb_code code = zb_node_open(store, "a", &node, err);
+    enum zb_code code = zb_node_open(hierarchy, "a", &node, err);
     if (code == ZB_OK)
         code = zb_writer_open(node, &options, &writer, err);
     if (code == ZB_OK)
@@ -124,9 +124,9 @@ static enum zb_code change_all(const course *c, zb_hierarchy *store, zb_error *e
     return code;
 }
 
-static enum zb_code read_all(zb_hierarchy *store, int32_t *values, zb_error *err) {
+static enum zb_code read_all(zb_hierarchy *hierarchy, int32_t *values, zb_error *err) {
     zb_node *node = NULL;
-    enum zb_code code = zb_node_open(store, "a", &node, err);
+    enum zb_code code = zb_node_open(hierarchy, "a", &node, err);
     zb_read read = {.node = node, .view = {.data = values, .dtype = int_type}};
     if (code == ZB_OK)
         code = zb_array_read(&read, 1, err);
@@ -155,13 +155,13 @@ static int report(void *context, const zb_finding *finding) {
     return 0;
 }
 
-static void walk(const course *c, zb_hierarchy *store) {
+static void walk(const course *c, zb_hierarchy *hierarchy) {
     zb_error err;
     int findings = 0;
-    MUST(zb_hierarchy_verify(store, report, &findings, NULL, &err), err);
+    MUST(zb_hierarchy_verify(hierarchy, report, &findings, NULL, &err), err);
     CHILD_CHECK(findings == 0, "%s: %d findings", c->what, findings);
-    MUST(zb_node_copy(store, "a", store, "b", &err), err);
-    MUST(zb_node_delete(store, "b", &err), err);
+    MUST(zb_node_copy(hierarchy, "a", hierarchy, "b", &err), err);
+    MUST(zb_node_delete(hierarchy, "b", &err), err);
 }
 
 static void work(void *context) {
@@ -170,33 +170,33 @@ static void work(void *context) {
     static int32_t values[COUNT];
     make_array(c);
     int before = check_descriptors();
-    zb_hierarchy *store = open_store(c);
+    zb_hierarchy *hierarchy = open_store(c);
     zb_cache_clear();
     crowd(c, true);
     allow(c, c->descriptors + (c->crowded ? CROWD : 0));
-    enum zb_code written = change_all(c, store, &err);
+    enum zb_code written = change_all(c, hierarchy, &err);
     zb_error why = err;
-    enum zb_code read = read_all(store, values, &err);
+    enum zb_code read = read_all(hierarchy, values, &err);
     if (c->descriptors == ENOUGH) {
         CHILD_CHECK(written == ZB_OK, "%s: writing: %s", c->what, why.message);
         CHILD_CHECK(read == ZB_OK, "%s: reading: %s", c->what, err.message);
-        walk(c, store);
+        walk(c, hierarchy);
     }
     if (read == ZB_OK)
         count_changed(c, values);
     CHILD_CHECK(read == ZB_OK || err.sys_errno == EMFILE, "%s: reading: %s", c->what, err.message);
     allow(c, 0);
     crowd(c, false);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     CHILD_CHECK(check_descriptors() == before, "%s: descriptors stay open", c->what);
-    store = open_store(c);
-    MUST(read_all(store, values, &err), err);
+    hierarchy = open_store(c);
+    MUST(read_all(hierarchy, values, &err), err);
     int changed = count_changed(c, values);
     CHILD_CHECK(written || changed == CHUNKS, "%s: %d chunks are stored", c->what, changed);
     CHILD_CHECK(!written || changed < CHUNKS, "%s: all is stored: %s", c->what, why.message);
     CHILD_CHECK(!written || why.sys_errno == EMFILE || written == ZB_ECONFLICT, "%s: %s", c->what,
                 why.message);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void run(course c, int threads) {

@@ -49,19 +49,19 @@ static void over(void) {
 /* A note that a block is dirty stays until the next writer changes something below its group. */
 static void change_once_more(void) {
     char note[512];
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node, *changed;
     zb_error err;
     snprintf(note, sizeof note, "%s/.zarrbridge-consolidated", root);
     if (access(note, F_OK) != 0)
         return;
-    ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
-    ASSERT_OK(zb_node_open(store, "g", &node, &err), err);
+    ASSERT_OK(zb_hierarchy_open(root, &hierarchy, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, "g", &node, &err), err);
     ASSERT_OK(zb_node_set_attribute(node, "seen", "true", &changed, &err), err);
     zb_node_release(changed);
     zb_node_release(node);
-    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
-    zb_hierarchy_release(store);
+    ASSERT_OK(zb_hierarchy_write_back(hierarchy, &err), err);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* In place: the scenario tries again through the same handles. */

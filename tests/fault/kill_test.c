@@ -63,11 +63,11 @@ static int ignore(void *context, const zb_finding *finding) {
 
 static void repair(const scenario *s, const world_snapshot *before, const world_snapshot *after,
                    const char *what) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
-    ASSERT_OK(zb_hierarchy_repair(store, ignore, NULL, &err), err);
-    zb_hierarchy_release(store);
+    ASSERT_OK(zb_hierarchy_open(root, &hierarchy, &err), err);
+    ASSERT_OK(zb_hierarchy_repair(hierarchy, ignore, NULL, &err), err);
+    zb_hierarchy_release(hierarchy);
     world_snapshot all; /* reads everything, now without any error */
     world_snapshot_take(root, &all);
     world_snapshot_free(&all);

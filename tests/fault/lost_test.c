@@ -61,7 +61,7 @@ static int points, told_of_chunks, told_of_names;
 
 static const zb_dtype int_type = {.kind = ZB_KIND_INT, .size = 4};
 
-static zb_node *create(zb_hierarchy *store, const char *path) {
+static zb_node *create(zb_hierarchy *hierarchy, const char *path) {
     zb_array_spec spec = {.ndim = 1,
                           .shape = (uint64_t[]){MOST_CHUNKS * SIDE},
                           .inner_shape = (uint64_t[]){INNER},
@@ -70,7 +70,7 @@ static zb_node *create(zb_hierarchy *store, const char *path) {
                           .codecs = "[]"};
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_array_create(store, path, &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, path, &spec, &node, &err), err);
     return node;
 }
 
@@ -134,7 +134,7 @@ static void *run_party(void *context) {
     return NULL;
 }
 
-static void run_parties(zb_hierarchy *store, party *parties) {
+static void run_parties(zb_hierarchy *hierarchy, party *parties) {
     const course *plan = parties->plan;
     pthread_t thread[PARTIES];
     zb_error err;
@@ -148,7 +148,7 @@ static void run_parties(zb_hierarchy *store, party *parties) {
         for (int p = 0; p < PARTIES; p++)
             write_chunk(&parties[p], i);
     if (plan->flush_store) /* it lost nothing, or only by asking for the flush */
-        (void)zb_hierarchy_flush(store, &err);
+        (void)zb_hierarchy_flush(hierarchy, &err);
     for (int p = 0; p < PARTIES; p++)
         finish(&parties[p]);
 }
@@ -159,13 +159,13 @@ static void run_parties(zb_hierarchy *store, party *parties) {
    others have to be the old ones. */
 static int count_stored(const party *p, const char *what) {
     static int32_t values[MOST_CHUNKS * SIDE];
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node;
     zb_error err;
     int stored = 0;
     zb_cache_clear();
-    ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
-    ASSERT_OK(zb_node_open(store, p->path, &node, &err), err);
+    ASSERT_OK(zb_hierarchy_open(root, &hierarchy, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, p->path, &node, &err), err);
     zb_read read = {.node = node, .view = {.data = values, .dtype = int_type}};
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
     for (int i = 0; i < p->plan->chunks; i++) {
@@ -180,7 +180,7 @@ static int count_stored(const party *p, const char *what) {
         stored += new > 0;
     }
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     return stored;
 }
 
@@ -229,7 +229,7 @@ static void write_again(zb_node *const *nodes, const party *p, const char *what)
 
 /* Returns the number of syncs. */
 static uint64_t run_point(const course *plan, uint64_t nth) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *nodes[PARTIES];
     party parties[PARTIES];
     zb_error err;
@@ -237,16 +237,16 @@ static uint64_t run_point(const course *plan, uint64_t nth) {
     zb_write_options options = {.sync = ZB_SYNC_CLOSE};
     snprintf(what, sizeof what, "%s, sync %d fails", plan->name, (int)nth);
     world_remove(root);
-    ASSERT_OK(zb_hierarchy_create(root, NULL, &store, &err), err);
-    nodes[0] = create(store, "a");
-    nodes[1] = plan->same_array ? zb_node_retain(nodes[0]) : create(store, "b");
+    ASSERT_OK(zb_hierarchy_create(root, NULL, &hierarchy, &err), err);
+    nodes[0] = create(hierarchy, "a");
+    nodes[1] = plan->same_array ? zb_node_retain(nodes[0]) : create(hierarchy, "b");
     for (int i = 0; i < PARTIES; i++) {
         parties[i] =
             (party){.number = i, .plan = plan, .path = plan->same_array || i == 0 ? "a" : "b"};
         ASSERT_OK(zb_writer_open(nodes[i], &options, &parties[i].writer, &err), err);
     }
     shim_begin(SHIM_FAIL_SYNC, nth, EIO, root);
-    run_parties(store, parties);
+    run_parties(hierarchy, parties);
     uint64_t syncs = shim_end();
     bool told = false;
     for (int i = 0; i < PARTIES; i++) {
@@ -261,7 +261,7 @@ static uint64_t run_point(const course *plan, uint64_t nth) {
         write_again(nodes, &parties[i], what);
     for (int i = 0; i < PARTIES; i++)
         zb_node_release(nodes[i]);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     points++;
     return syncs;
 }

@@ -61,7 +61,7 @@ static const codec_case codec_cases[] = {
 
 static const codec_case *codec;
 
-static enum zb_code make_array(zb_hierarchy *store, zb_error *err) {
+static enum zb_code make_array(zb_hierarchy *hierarchy, zb_error *err) {
     static const int32_t fill = WORLD_FILL;
     zb_array_spec spec = {.ndim = 2,
                           .shape = (uint64_t[]){16, 12},
@@ -72,30 +72,30 @@ static enum zb_code make_array(zb_hierarchy *store, zb_error *err) {
                           .codecs = codec->codecs};
     if (codec->document) {
         zb_part part = {codec->document, strlen(codec->document)};
-        return zb_store_put(zb_hierarchy_store(store), "new/array/zarr.json", &part, 1,
+        return zb_store_put(zb_hierarchy_store(hierarchy), "new/array/zarr.json", &part, 1,
                             ZB_SYNC_NONE, err);
     }
     zb_node *node;
-    enum zb_code code = zb_array_create(store, "new/array", &spec, &node, err);
+    enum zb_code code = zb_array_create(hierarchy, "new/array", &spec, &node, err);
     if (code == ZB_OK)
         zb_node_release(node);
     return code == ZB_ECONFLICT ? ZB_OK : code;
 }
 
 /* Writes all of it, then a part, and reads it back. */
-static enum zb_code codec_round_trip(zb_hierarchy *store, zb_error *err) {
-    enum zb_code code = make_array(store, err);
+static enum zb_code codec_round_trip(zb_hierarchy *hierarchy, zb_error *err) {
+    enum zb_code code = make_array(hierarchy, err);
     if (code == ZB_OK)
-        code = scenario_write(store, "new/array", 0, 0, 16, 12, err);
+        code = scenario_write(hierarchy, "new/array", 0, 0, 16, 12, err);
     if (code == ZB_OK)
-        code = scenario_write(store, "new/array", 3, 2, 7, 9, err);
-    return code == ZB_OK ? scenario_read(store, "new/array", err) : code;
+        code = scenario_write(hierarchy, "new/array", 3, 2, 7, 9, err);
+    return code == ZB_OK ? scenario_read(hierarchy, "new/array", err) : code;
 }
 
-static enum zb_code read_all(zb_hierarchy *store, zb_error *err) {
-    enum zb_code code = scenario_read(store, "g/plain", err);
+static enum zb_code read_all(zb_hierarchy *hierarchy, zb_error *err) {
+    enum zb_code code = scenario_read(hierarchy, "g/plain", err);
     if (code == ZB_OK)
-        code = scenario_read(store, "g/shard", err);
+        code = scenario_read(hierarchy, "g/shard", err);
     return code;
 }
 

@@ -79,17 +79,17 @@ void parties_run_threads(int count, party_fn fn) {
 }
 
 zb_hierarchy *parties_open_store(const char *root) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    MUST(zb_hierarchy_open(root, &store, &err), err);
-    return store;
+    MUST(zb_hierarchy_open(root, &hierarchy, &err), err);
+    return hierarchy;
 }
 
 zb_node *parties_open_node(const char *root, const char *path) {
-    zb_hierarchy *store = parties_open_store(root);
+    zb_hierarchy *hierarchy = parties_open_store(root);
     zb_node *node;
     zb_error err;
-    MUST(zb_node_open(store, path, &node, &err), err);
-    zb_hierarchy_release(store);
+    MUST(zb_node_open(hierarchy, path, &node, &err), err);
+    zb_hierarchy_release(hierarchy);
     return node;
 }

@@ -18,14 +18,15 @@ static void consolidate_root(void) {
     static const char text[] =
         "{\"zarr_format\":3,\"consolidated_metadata\":{\"kind\":\"inline\","
         "\"must_understand\":false,\"metadata\":{}},\"node_type\":\"group\"}";
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
     world_remove(root);
-    ASSERT_OK(zb_hierarchy_create(root, NULL, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_create(root, NULL, &hierarchy, &err), err);
     zb_part part = {text, sizeof text - 1};
-    ASSERT_OK(zb_store_put(zb_hierarchy_store(store), "zarr.json", &part, 1, ZB_SYNC_NONE, &err),
-              err);
-    zb_hierarchy_release(store);
+    ASSERT_OK(
+        zb_store_put(zb_hierarchy_store(hierarchy), "zarr.json", &part, 1, ZB_SYNC_NONE, &err),
+        err);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void set_attributes(int party) {
@@ -46,32 +47,32 @@ static void test_attributes(void **state) {
     (void)state;
     for (int round = 0; round < parties_rounds(5); round++) {
         consolidate_root();
-        zb_hierarchy *store = parties_open_store(root);
+        zb_hierarchy *hierarchy = parties_open_store(root);
         zb_node *node;
         zb_error err;
-        ASSERT_OK(zb_group_create(store, "g", NULL, &node, &err), err);
+        ASSERT_OK(zb_group_create(hierarchy, "g", NULL, &node, &err), err);
         zb_node_release(node);
         parties_run_processes(PARTIES, set_attributes);
         node = parties_open_node(root, "g");
         assert_int_equal(zb_json_count(zb_node_attributes(node)), PARTIES * 10);
         zb_node_release(node);
-        store_check_consolidated(store);
-        zb_hierarchy_release(store);
+        store_check_consolidated(hierarchy);
+        zb_hierarchy_release(hierarchy);
     }
 }
 
 /* Groups that all need the same new group above them. */
 static void create_groups(int party) {
-    zb_hierarchy *store = parties_open_store(root);
+    zb_hierarchy *hierarchy = parties_open_store(root);
     for (int i = 0; i < 5; i++) {
         char path[32];
         zb_node *node;
         zb_error err;
         snprintf(path, sizeof path, "n/m/g%d_%d", party, i);
-        MUST(zb_group_create(store, path, NULL, &node, &err), err);
+        MUST(zb_group_create(hierarchy, path, NULL, &node, &err), err);
         zb_node_release(node);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void test_groups(void **state) {

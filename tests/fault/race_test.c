@@ -30,11 +30,11 @@ static char root[256];
    chunk is one row. */
 static void make_store(uint64_t rows, uint64_t shard_rows, const char *codecs) {
     static const int32_t fill = WORLD_FILL;
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node;
     zb_error err;
     world_remove(root);
-    ASSERT_OK(zb_hierarchy_create(root, NULL, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_create(root, NULL, &hierarchy, &err), err);
     zb_array_spec spec = {.ndim = 2,
                           .shape = (uint64_t[]){rows, 16},
                           .inner_shape = (uint64_t[]){1, 16},
@@ -42,9 +42,9 @@ static void make_store(uint64_t rows, uint64_t shard_rows, const char *codecs) {
                           .dtype = {ZB_KIND_INT, 4, false, NULL},
                           .fill_value = &fill,
                           .codecs = codecs};
-    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, "a", &spec, &node, &err), err);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static enum zb_strategy strategy;

@@ -37,7 +37,7 @@ static enum zb_code write_rows(zb_writer *writer, const box *b, const int32_t *v
     return code;
 }
 
-static enum zb_code write_box(zb_hierarchy *store, const box *b, zb_error *err) {
+static enum zb_code write_box(zb_hierarchy *hierarchy, const box *b, zb_error *err) {
     zb_node *node = NULL;
     zb_writer *writer = NULL;
     zb_write_options options = {.sync = b->sync, .strategy = b->strategy};
@@ -48,7 +48,7 @@ static enum zb_code write_box(zb_hierarchy *store, const box *b, zb_error *err) 
                         : world_value(b->generation, b->start[0] + i / b->count[1],
                                       b->start[1] + i % b->count[1]);
     enum zb_code code;
-    PERSIST(code, zb_node_open(store, b->path, &node, err));
+    PERSIST(code, zb_node_open(hierarchy, b->path, &node, err));
     if (!code)
         PERSIST(code, zb_writer_open(node, &options, &writer, err));
     if (!code)
@@ -63,14 +63,14 @@ static enum zb_code write_box(zb_hierarchy *store, const box *b, zb_error *err) 
     return code;
 }
 
-enum zb_code scenario_write(zb_hierarchy *store, const char *path, uint64_t row, uint64_t column,
-                            uint64_t rows, uint64_t columns, zb_error *err) {
-    return write_box(store, &(box){path, {row, column}, {rows, columns}, .generation = 1}, err);
+enum zb_code scenario_write(zb_hierarchy *hierarchy, const char *path, uint64_t row,
+                            uint64_t column, uint64_t rows, uint64_t columns, zb_error *err) {
+    return write_box(hierarchy, &(box){path, {row, column}, {rows, columns}, .generation = 1}, err);
 }
 
-enum zb_code scenario_read(zb_hierarchy *store, const char *path, zb_error *err) {
+enum zb_code scenario_read(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     zb_node *node;
-    enum zb_code code = zb_node_open(store, path, &node, err);
+    enum zb_code code = zb_node_open(hierarchy, path, &node, err);
     if (code)
         return code;
     static int32_t values[1024];
@@ -80,52 +80,52 @@ enum zb_code scenario_read(zb_hierarchy *store, const char *path, zb_error *err)
     return code;
 }
 
-static enum zb_code overwrite_plain(zb_hierarchy *store, zb_error *err) {
-    return write_box(store, &(box){"g/plain", {0, 0}, {12, 10}, .generation = 1}, err);
+static enum zb_code overwrite_plain(zb_hierarchy *hierarchy, zb_error *err) {
+    return write_box(hierarchy, &(box){"g/plain", {0, 0}, {12, 10}, .generation = 1}, err);
 }
 
-static enum zb_code overwrite_shard(zb_hierarchy *store, zb_error *err) {
-    return write_box(store, &(box){"g/shard", {0, 0}, {14, 16}, .generation = 1}, err);
+static enum zb_code overwrite_shard(zb_hierarchy *hierarchy, zb_error *err) {
+    return write_box(hierarchy, &(box){"g/shard", {0, 0}, {14, 16}, .generation = 1}, err);
 }
 
 /* Objects that a flush could not make durable have to be written again. */
-static enum zb_code overwrite_synced(zb_hierarchy *store, zb_error *err) {
+static enum zb_code overwrite_synced(zb_hierarchy *hierarchy, zb_error *err) {
     enum zb_code code;
     const box b = {"g/shard", {0, 0}, {14, 16}, .generation = 1, .sync = ZB_SYNC_CLOSE};
-    PERSIST(code, write_box(store, &b, err));
+    PERSIST(code, write_box(hierarchy, &b, err));
     return code;
 }
 
-static enum zb_code overwrite_rows(zb_hierarchy *store, zb_error *err) {
-    return write_box(store, &(box){"g/shard", {0, 0}, {14, 16}, .generation = 1, .by_rows = true},
-                     err);
+static enum zb_code overwrite_rows(zb_hierarchy *hierarchy, zb_error *err) {
+    return write_box(hierarchy,
+                     &(box){"g/shard", {0, 0}, {14, 16}, .generation = 1, .by_rows = true}, err);
 }
 
-static enum zb_code partial_plain(zb_hierarchy *store, zb_error *err) {
-    return write_box(store, &(box){"g/plain", {2, 3}, {7, 6}, .generation = 1}, err);
+static enum zb_code partial_plain(zb_hierarchy *hierarchy, zb_error *err) {
+    return write_box(hierarchy, &(box){"g/plain", {2, 3}, {7, 6}, .generation = 1}, err);
 }
 
-static enum zb_code partial_shard(zb_hierarchy *store, zb_error *err) {
-    return write_box(store, &(box){"g/shard", {3, 5}, {9, 9}, .generation = 1}, err);
+static enum zb_code partial_shard(zb_hierarchy *hierarchy, zb_error *err) {
+    return write_box(hierarchy, &(box){"g/shard", {3, 5}, {9, 9}, .generation = 1}, err);
 }
 
-static enum zb_code partial_closed(zb_hierarchy *store, zb_error *err) {
+static enum zb_code partial_closed(zb_hierarchy *hierarchy, zb_error *err) {
     return write_box(
-        store, &(box){"g/shard", {3, 5}, {9, 9}, .generation = 1, .sync = ZB_SYNC_CLOSE}, err);
+        hierarchy, &(box){"g/shard", {3, 5}, {9, 9}, .generation = 1, .sync = ZB_SYNC_CLOSE}, err);
 }
 
-static enum zb_code partial_always(zb_hierarchy *store, zb_error *err) {
+static enum zb_code partial_always(zb_hierarchy *hierarchy, zb_error *err) {
     return write_box(
-        store, &(box){"g/shard", {3, 5}, {9, 9}, .generation = 1, .sync = ZB_SYNC_ALWAYS}, err);
+        hierarchy, &(box){"g/shard", {3, 5}, {9, 9}, .generation = 1, .sync = ZB_SYNC_ALWAYS}, err);
 }
 
-static enum zb_code append_live(zb_hierarchy *store, zb_error *err) {
+static enum zb_code append_live(zb_hierarchy *hierarchy, zb_error *err) {
     return write_box(
-        store, &(box){"g/shard", {3, 5}, {9, 9}, .generation = 1, .strategy = ZB_APPEND}, err);
+        hierarchy, &(box){"g/shard", {3, 5}, {9, 9}, .generation = 1, .strategy = ZB_APPEND}, err);
 }
 
-static enum zb_code append_synced(zb_hierarchy *store, zb_error *err) {
-    return write_box(store,
+static enum zb_code append_synced(zb_hierarchy *hierarchy, zb_error *err) {
+    return write_box(hierarchy,
                      &(box){"g/shard",
                             {3, 5},
                             {9, 9},
@@ -135,13 +135,13 @@ static enum zb_code append_synced(zb_hierarchy *store, zb_error *err) {
                      err);
 }
 
-static enum zb_code inplace_live(zb_hierarchy *store, zb_error *err) {
+static enum zb_code inplace_live(zb_hierarchy *hierarchy, zb_error *err) {
     return write_box(
-        store, &(box){"g/fixed", {1, 3}, {6, 9}, .generation = 1, .strategy = ZB_INPLACE}, err);
+        hierarchy, &(box){"g/fixed", {1, 3}, {6, 9}, .generation = 1, .strategy = ZB_INPLACE}, err);
 }
 
-static enum zb_code inplace_synced(zb_hierarchy *store, zb_error *err) {
-    return write_box(store,
+static enum zb_code inplace_synced(zb_hierarchy *hierarchy, zb_error *err) {
+    return write_box(hierarchy,
                      &(box){"g/fixed",
                             {1, 3},
                             {6, 9},
@@ -151,28 +151,28 @@ static enum zb_code inplace_synced(zb_hierarchy *store, zb_error *err) {
                      err);
 }
 
-static enum zb_code compact(zb_hierarchy *store, zb_error *err) {
+static enum zb_code compact(zb_hierarchy *hierarchy, zb_error *err) {
     zb_node *node = NULL;
-    enum zb_code code = append_live(store, err);
+    enum zb_code code = append_live(hierarchy, err);
     if (!code)
-        PERSIST(code, zb_node_open(store, "g/shard", &node, err));
+        PERSIST(code, zb_node_open(hierarchy, "g/shard", &node, err));
     if (!code)
         PERSIST(code, zb_array_compact(node, ZB_SYNC_NONE, NULL, err));
     zb_node_release(node);
     return code;
 }
 
-static enum zb_code erase_by_fill(zb_hierarchy *store, zb_error *err) {
-    return write_box(store, &(box){"g/shard", {0, 0}, {8, 16}, .generation = FILL}, err);
+static enum zb_code erase_by_fill(zb_hierarchy *hierarchy, zb_error *err) {
+    return write_box(hierarchy, &(box){"g/shard", {0, 0}, {8, 16}, .generation = FILL}, err);
 }
 
 /* ---- Shapes ------------------------------------------------------------------------------- */
 
-enum zb_code scenario_resize(zb_hierarchy *store, const char *path, uint64_t rows, uint64_t columns,
-                             zb_error *err) {
+enum zb_code scenario_resize(zb_hierarchy *hierarchy, const char *path, uint64_t rows,
+                             uint64_t columns, zb_error *err) {
     zb_node *node = NULL, *changed;
     enum zb_code code;
-    PERSIST(code, zb_node_open(store, path, &node, err));
+    PERSIST(code, zb_node_open(hierarchy, path, &node, err));
     if (!code) {
         PERSIST(code, zb_array_resize(node, (uint64_t[]){rows, columns}, &changed, err));
         if (!code)
@@ -182,30 +182,30 @@ enum zb_code scenario_resize(zb_hierarchy *store, const char *path, uint64_t row
     return code;
 }
 
-static enum zb_code append_plain(zb_hierarchy *store, zb_error *err) {
-    enum zb_code code = scenario_resize(store, "g/plain", 20, 10, err);
+static enum zb_code append_plain(zb_hierarchy *hierarchy, zb_error *err) {
+    enum zb_code code = scenario_resize(hierarchy, "g/plain", 20, 10, err);
     return code ? code
-                : write_box(store, &(box){"g/plain", {12, 0}, {8, 10}, .generation = 1}, err);
+                : write_box(hierarchy, &(box){"g/plain", {12, 0}, {8, 10}, .generation = 1}, err);
 }
 
 /* The rows begin within a shard that is there. */
-static enum zb_code append_shard(zb_hierarchy *store, zb_error *err) {
-    enum zb_code code = scenario_resize(store, "g/shard", 20, 16, err);
+static enum zb_code append_shard(zb_hierarchy *hierarchy, zb_error *err) {
+    enum zb_code code = scenario_resize(hierarchy, "g/shard", 20, 16, err);
     return code ? code
-                : write_box(store, &(box){"g/shard", {14, 0}, {6, 16}, .generation = 1}, err);
+                : write_box(hierarchy, &(box){"g/shard", {14, 0}, {6, 16}, .generation = 1}, err);
 }
 
-static enum zb_code shrink(zb_hierarchy *store, zb_error *err) {
-    return scenario_resize(store, "g/shard", 9, 7, err);
+static enum zb_code shrink(zb_hierarchy *hierarchy, zb_error *err) {
+    return scenario_resize(hierarchy, "g/shard", 9, 7, err);
 }
 
 /* Elements that were cut off do not come back. */
 static void verify_shrunk(const char *root) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
-    ASSERT_OK(scenario_resize(store, "g/shard", 14, 16, &err), err);
-    zb_hierarchy_release(store);
+    ASSERT_OK(zb_hierarchy_open(root, &hierarchy, &err), err);
+    ASSERT_OK(scenario_resize(hierarchy, "g/shard", 14, 16, &err), err);
+    zb_hierarchy_release(hierarchy);
     world_snapshot now;
     world_snapshot_take(root, &now);
     for (uint64_t r = 0; r < 14; r++) {
@@ -221,16 +221,16 @@ static void verify_shrunk(const char *root) {
 
 /* ---- Nodes -------------------------------------------------------------------------------- */
 
-static enum zb_code create_group(zb_hierarchy *store, zb_error *err) {
+static enum zb_code create_group(zb_hierarchy *hierarchy, zb_error *err) {
     zb_node *node;
     enum zb_code code;
-    PERSIST(code, zb_group_create(store, "new/group", "{\"a\":1}", &node, err));
+    PERSIST(code, zb_group_create(hierarchy, "new/group", "{\"a\":1}", &node, err));
     if (!code)
         zb_node_release(node);
     return code == ZB_ECONFLICT ? ZB_OK : code;
 }
 
-static enum zb_code create_array(zb_hierarchy *store, zb_error *err) {
+static enum zb_code create_array(zb_hierarchy *hierarchy, zb_error *err) {
     static const int32_t fill = WORLD_FILL;
     zb_array_spec spec = {.ndim = 2,
                           .shape = (uint64_t[]){16, 12},
@@ -240,20 +240,20 @@ static enum zb_code create_array(zb_hierarchy *store, zb_error *err) {
                           .fill_value = &fill};
     zb_node *node;
     enum zb_code code;
-    PERSIST(code, zb_array_create(store, "new/array", &spec, &node, err));
+    PERSIST(code, zb_array_create(hierarchy, "new/array", &spec, &node, err));
     if (!code)
         zb_node_release(node);
     if (code && code != ZB_ECONFLICT)
         return code;
-    return write_box(store, &(box){"new/array", {0, 0}, {16, 12}, .generation = 1}, err);
+    return write_box(hierarchy, &(box){"new/array", {0, 0}, {16, 12}, .generation = 1}, err);
 }
 
-static enum zb_code set_attribute(zb_hierarchy *store, zb_error *err) {
+static enum zb_code set_attribute(zb_hierarchy *hierarchy, zb_error *err) {
     static const char *const paths[] = {"g/shard", "g", ""};
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < 3 && !code; i++) {
         zb_node *node = NULL, *changed;
-        PERSIST(code, zb_node_open(store, paths[i], &node, err));
+        PERSIST(code, zb_node_open(hierarchy, paths[i], &node, err));
         if (!code) {
             PERSIST(code, zb_node_set_attribute(node, "valid", "{\"min\":0.5}", &changed, err));
             if (!code)
@@ -264,40 +264,41 @@ static enum zb_code set_attribute(zb_hierarchy *store, zb_error *err) {
     return code;
 }
 
-static enum zb_code delete_node(zb_hierarchy *store, zb_error *err) {
+static enum zb_code delete_node(zb_hierarchy *hierarchy, zb_error *err) {
     enum zb_code code;
-    PERSIST(code, zb_node_delete(store, "g", err));
+    PERSIST(code, zb_node_delete(hierarchy, "g", err));
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-static enum zb_code delete_root(zb_hierarchy *store, zb_error *err) {
+static enum zb_code delete_root(zb_hierarchy *hierarchy, zb_error *err) {
     enum zb_code code;
-    PERSIST(code, zb_node_delete(store, "", err));
+    PERSIST(code, zb_node_delete(hierarchy, "", err));
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-static enum zb_code copy_group(zb_hierarchy *store, zb_error *err) {
+static enum zb_code copy_group(zb_hierarchy *hierarchy, zb_error *err) {
     enum zb_code code;
-    PERSIST(code, zb_node_copy(store, "g", store, "h/g", err));
+    PERSIST(code, zb_node_copy(hierarchy, "g", hierarchy, "h/g", err));
     return code == ZB_ECONFLICT ? ZB_OK : code;
 }
 
 /* Killed between copying and deleting, a move leaves both nodes: deleting the source is the
    rest. */
-enum zb_code scenario_move(zb_hierarchy *store, const char *from, const char *to, zb_error *err) {
+enum zb_code scenario_move(zb_hierarchy *hierarchy, const char *from, const char *to,
+                           zb_error *err) {
     enum zb_code code;
-    PERSIST(code, zb_node_move(store, from, to, err));
+    PERSIST(code, zb_node_move(hierarchy, from, to, err));
     if (code == ZB_ECONFLICT || code == ZB_ENOTFOUND)
-        PERSIST(code, zb_node_delete(store, from, err));
+        PERSIST(code, zb_node_delete(hierarchy, from, err));
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-static enum zb_code move_array(zb_hierarchy *store, zb_error *err) {
-    return scenario_move(store, "g/shard", "h/shard", err);
+static enum zb_code move_array(zb_hierarchy *hierarchy, zb_error *err) {
+    return scenario_move(hierarchy, "g/shard", "h/shard", err);
 }
 
-static enum zb_code move_group(zb_hierarchy *store, zb_error *err) {
-    return scenario_move(store, "g", "h/g", err);
+static enum zb_code move_group(zb_hierarchy *hierarchy, zb_error *err) {
+    return scenario_move(hierarchy, "g", "h/g", err);
 }
 
 const scenario scenarios[] = {
@@ -369,15 +370,15 @@ void scenario_split(const scenario *s, world_snapshot *before) {
 }
 
 enum zb_code scenario_run(const scenario *s, const char *root, zb_error *err) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     scenario_root = root;
     enum zb_code code;
-    PERSIST(code, zb_hierarchy_open(root, &store, err));
+    PERSIST(code, zb_hierarchy_open(root, &hierarchy, err));
     if (code)
         return code;
-    code = s->run(store, err);
+    code = s->run(hierarchy, err);
     if (!code)
-        PERSIST(code, zb_hierarchy_write_back(store, err));
-    zb_hierarchy_release(store);
+        PERSIST(code, zb_hierarchy_write_back(hierarchy, err));
+    zb_hierarchy_release(hierarchy);
     return code;
 }

@@ -9,7 +9,7 @@ typedef struct scenario {
     const char *name;
     /* Makes the change. When some or all of it has been made by a run that was stopped, the rest is
        done. */
-    enum zb_code (*run)(zb_hierarchy *store, zb_error *err);
+    enum zb_code (*run)(zb_hierarchy *hierarchy, zb_error *err);
     bool consolidated; /* also with consolidated metadata at the root */
     const char *live;  /* array whose shards are changed in place, by a strategy; or NULL */
     const char *split; /* array whose chunks two writers change, each a part of them; or NULL */
@@ -48,14 +48,15 @@ extern const char *scenario_root;
     } while (0)
 
 /* Writes world_value(1, ...) to a box of an array; reads all elements of an array. */
-enum zb_code scenario_write(zb_hierarchy *store, const char *path, uint64_t row, uint64_t column,
-                            uint64_t rows, uint64_t columns, zb_error *err);
-enum zb_code scenario_read(zb_hierarchy *store, const char *path, zb_error *err);
+enum zb_code scenario_write(zb_hierarchy *hierarchy, const char *path, uint64_t row,
+                            uint64_t column, uint64_t rows, uint64_t columns, zb_error *err);
+enum zb_code scenario_read(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 /* Changes the shape; moves a node, or does the rest of it after a kill. */
-enum zb_code scenario_resize(zb_hierarchy *store, const char *path, uint64_t rows, uint64_t columns,
-                             zb_error *err);
-enum zb_code scenario_move(zb_hierarchy *store, const char *from, const char *to, zb_error *err);
+enum zb_code scenario_resize(zb_hierarchy *hierarchy, const char *path, uint64_t rows,
+                             uint64_t columns, zb_error *err);
+enum zb_code scenario_move(zb_hierarchy *hierarchy, const char *from, const char *to,
+                           zb_error *err);
 
 /* These parts of the snapshot from before the scenario are compared on their own. */
 void scenario_split(const scenario *s, world_snapshot *before);

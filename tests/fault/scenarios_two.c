@@ -10,12 +10,12 @@ typedef struct hand {
     zb_writer *writer;
 } hand;
 
-static enum zb_code open_hand(hand *h, zb_hierarchy *store, const char *path,
+static enum zb_code open_hand(hand *h, zb_hierarchy *hierarchy, const char *path,
                               const zb_write_options *options, zb_error *err) {
     enum zb_code code = ZB_OK;
     *h = (hand){.store = NULL};
-    if (store)
-        h->store = zb_hierarchy_retain(store);
+    if (hierarchy)
+        h->store = zb_hierarchy_retain(hierarchy);
     else
         PERSIST(code, zb_hierarchy_open(scenario_root, &h->store, err));
     if (!code)
@@ -66,11 +66,11 @@ typedef struct pair {
     enum zb_code (*work)(const hand *first, const hand *second, zb_error *err);
 } pair;
 
-static enum zb_code run_pair(zb_hierarchy *store, const pair *p, zb_error *err) {
+static enum zb_code run_pair(zb_hierarchy *hierarchy, const pair *p, zb_error *err) {
     hand first, second = {.store = NULL};
-    enum zb_code code = open_hand(&first, store, p->path, &p->options, err);
+    enum zb_code code = open_hand(&first, hierarchy, p->path, &p->options, err);
     if (!code)
-        code = open_hand(&second, p->one_store ? store : NULL, p->path, &p->options, err);
+        code = open_hand(&second, p->one_store ? hierarchy : NULL, p->path, &p->options, err);
     if (!code)
         code = p->work(&first, &second, err);
     code = close_hand(&second, code, err);
@@ -91,16 +91,16 @@ static enum zb_code put_rows(const hand *first, const hand *second, zb_error *er
     return code ? code : flush_hand(second, err);
 }
 
-enum zb_code two_parts(zb_hierarchy *store, zb_error *err) {
-    return run_pair(store, &(pair){.path = "g/shard", .work = put_rows}, err);
+enum zb_code two_parts(zb_hierarchy *hierarchy, zb_error *err) {
+    return run_pair(hierarchy, &(pair){.path = "g/shard", .work = put_rows}, err);
 }
 
 /* Chunks that a flush with sync=close could not store have to be written again, here and below. */
-enum zb_code two_parts_synced(zb_hierarchy *store, zb_error *err) {
+enum zb_code two_parts_synced(zb_hierarchy *hierarchy, zb_error *err) {
     const pair p = {
         .path = "g/shard", .options.sync = ZB_SYNC_CLOSE, .one_store = true, .work = put_rows};
     enum zb_code code;
-    PERSIST(code, run_pair(store, &p, err));
+    PERSIST(code, run_pair(hierarchy, &p, err));
     return code;
 }
 
@@ -116,11 +116,11 @@ static enum zb_code put_chunks(const hand *first, const hand *second, zb_error *
     return code ? code : flush_hand(second, err);
 }
 
-enum zb_code two_whole(zb_hierarchy *store, zb_error *err) {
+enum zb_code two_whole(zb_hierarchy *hierarchy, zb_error *err) {
     const pair p = {
         .path = "g/plain", .options.sync = ZB_SYNC_CLOSE, .one_store = true, .work = put_chunks};
     enum zb_code code;
-    PERSIST(code, run_pair(store, &p, err));
+    PERSIST(code, run_pair(hierarchy, &p, err));
     return code;
 }
 
@@ -133,13 +133,13 @@ static enum zb_code put_whole_and_part(const hand *first, const hand *second, zb
     return code ? code : flush_hand(first, err);
 }
 
-enum zb_code whole_and_part(zb_hierarchy *store, zb_error *err) {
+enum zb_code whole_and_part(zb_hierarchy *hierarchy, zb_error *err) {
     const pair p = {.path = "g/shard",
                     .options.sync = ZB_SYNC_CLOSE,
                     .one_store = true,
                     .work = put_whole_and_part};
     enum zb_code code;
-    PERSIST(code, run_pair(store, &p, err));
+    PERSIST(code, run_pair(hierarchy, &p, err));
     return code;
 }
 
@@ -155,22 +155,22 @@ static enum zb_code put_inner_chunks(const hand *first, const hand *second, zb_e
     return code;
 }
 
-enum zb_code two_append(zb_hierarchy *store, zb_error *err) {
+enum zb_code two_append(zb_hierarchy *hierarchy, zb_error *err) {
     return run_pair(
-        store, &(pair){.path = "g/shard", .options.strategy = ZB_APPEND, .work = put_inner_chunks},
-        err);
+        hierarchy,
+        &(pair){.path = "g/shard", .options.strategy = ZB_APPEND, .work = put_inner_chunks}, err);
 }
 
-enum zb_code two_inplace(zb_hierarchy *store, zb_error *err) {
+enum zb_code two_inplace(zb_hierarchy *hierarchy, zb_error *err) {
     return run_pair(
-        store, &(pair){.path = "g/fixed", .options.strategy = ZB_INPLACE, .work = put_inner_chunks},
-        err);
+        hierarchy,
+        &(pair){.path = "g/fixed", .options.strategy = ZB_INPLACE, .work = put_inner_chunks}, err);
 }
 
 /* ---- A writer and a change ---------------------------------------------------------------- */
 
 typedef struct event {
-    enum zb_code (*change)(zb_hierarchy *store, zb_error *err);
+    enum zb_code (*change)(zb_hierarchy *hierarchy, zb_error *err);
     bool refuses; /* the writer's flush must be ZB_ECONFLICT after it */
 } event;
 
@@ -196,11 +196,11 @@ static enum zb_code flush_after(const hand *h, const event *e, bool *refused, zb
 }
 
 /* One shard whole, which waits for the flush, and a part of another one. */
-static enum zb_code run_event_once(zb_hierarchy *store, const event *e, zb_error *err) {
+static enum zb_code run_event_once(zb_hierarchy *hierarchy, const event *e, zb_error *err) {
     hand h;
     bool refused = false;
     zb_write_options options = {.sync = ZB_SYNC_CLOSE};
-    enum zb_code code = open_hand(&h, store, "g/shard", &options, err);
+    enum zb_code code = open_hand(&h, hierarchy, "g/shard", &options, err);
     bool is_over = e->refuses && code == ZB_ENOTFOUND; /* made by a run that was stopped */
     if (!code)
         code = put_box(&h, 0, 0, 8, 8, err);
@@ -214,16 +214,16 @@ static enum zb_code run_event_once(zb_hierarchy *store, const event *e, zb_error
     return is_over || refused ? ZB_OK : closed;
 }
 
-static enum zb_code run_event(zb_hierarchy *store, const event *e, zb_error *err) {
+static enum zb_code run_event(zb_hierarchy *hierarchy, const event *e, zb_error *err) {
     enum zb_code code;
-    PERSIST(code, run_event_once(store, e, err));
+    PERSIST(code, run_event_once(hierarchy, e, err));
     return code;
 }
 
-static enum zb_code set_attribute(zb_hierarchy *store, zb_error *err) {
+static enum zb_code set_attribute(zb_hierarchy *hierarchy, zb_error *err) {
     zb_node *node = NULL, *changed;
     enum zb_code code;
-    PERSIST(code, zb_node_open(store, "g/shard", &node, err));
+    PERSIST(code, zb_node_open(hierarchy, "g/shard", &node, err));
     if (!code) {
         PERSIST(code, zb_node_set_attribute(node, "seen", "true", &changed, err));
         if (!code)
@@ -233,40 +233,40 @@ static enum zb_code set_attribute(zb_hierarchy *store, zb_error *err) {
     return code;
 }
 
-enum zb_code beside_attribute(zb_hierarchy *store, zb_error *err) {
-    return run_event(store, &(event){.change = set_attribute}, err);
+enum zb_code beside_attribute(zb_hierarchy *hierarchy, zb_error *err) {
+    return run_event(hierarchy, &(event){.change = set_attribute}, err);
 }
 
-static enum zb_code grow(zb_hierarchy *store, zb_error *err) {
-    return scenario_resize(store, "g/shard", 20, 16, err);
+static enum zb_code grow(zb_hierarchy *hierarchy, zb_error *err) {
+    return scenario_resize(hierarchy, "g/shard", 20, 16, err);
 }
 
-enum zb_code beside_growth(zb_hierarchy *store, zb_error *err) {
-    return run_event(store, &(event){.change = grow}, err);
+enum zb_code beside_growth(zb_hierarchy *hierarchy, zb_error *err) {
+    return run_event(hierarchy, &(event){.change = grow}, err);
 }
 
-static enum zb_code shrink(zb_hierarchy *store, zb_error *err) {
-    return scenario_resize(store, "g/shard", 8, 16, err);
+static enum zb_code shrink(zb_hierarchy *hierarchy, zb_error *err) {
+    return scenario_resize(hierarchy, "g/shard", 8, 16, err);
 }
 
-enum zb_code beside_shrinking(zb_hierarchy *store, zb_error *err) {
-    return run_event(store, &(event){.change = shrink}, err);
+enum zb_code beside_shrinking(zb_hierarchy *hierarchy, zb_error *err) {
+    return run_event(hierarchy, &(event){.change = shrink}, err);
 }
 
-static enum zb_code move_away(zb_hierarchy *store, zb_error *err) {
-    return scenario_move(store, "g/shard", "h/shard", err);
+static enum zb_code move_away(zb_hierarchy *hierarchy, zb_error *err) {
+    return scenario_move(hierarchy, "g/shard", "h/shard", err);
 }
 
-enum zb_code beside_move(zb_hierarchy *store, zb_error *err) {
-    return run_event(store, &(event){.change = move_away, .refuses = true}, err);
+enum zb_code beside_move(zb_hierarchy *hierarchy, zb_error *err) {
+    return run_event(hierarchy, &(event){.change = move_away, .refuses = true}, err);
 }
 
-static enum zb_code delete_it(zb_hierarchy *store, zb_error *err) {
+static enum zb_code delete_it(zb_hierarchy *hierarchy, zb_error *err) {
     enum zb_code code;
-    PERSIST(code, zb_node_delete(store, "g/shard", err));
+    PERSIST(code, zb_node_delete(hierarchy, "g/shard", err));
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-enum zb_code beside_delete(zb_hierarchy *store, zb_error *err) {
-    return run_event(store, &(event){.change = delete_it, .refuses = true}, err);
+enum zb_code beside_delete(zb_hierarchy *hierarchy, zb_error *err) {
+    return run_event(hierarchy, &(event){.change = delete_it, .refuses = true}, err);
 }

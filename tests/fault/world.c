@@ -29,13 +29,13 @@ char *world_new_place(void) {
 /* ---- Making ------------------------------------------------------------------------------- */
 
 static zb_hierarchy *open_store(const char *root) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
-    return store;
+    ASSERT_OK(zb_hierarchy_open(root, &hierarchy, &err), err);
+    return hierarchy;
 }
 
-static void make_array(zb_hierarchy *store, const char *path, const uint64_t *shape,
+static void make_array(zb_hierarchy *hierarchy, const char *path, const uint64_t *shape,
                        const uint64_t *chunk, const uint64_t *inner, const char *codecs) {
     static const int32_t fill = WORLD_FILL;
     zb_array_spec spec = {.ndim = 2,
@@ -49,7 +49,7 @@ static void make_array(zb_hierarchy *store, const char *path, const uint64_t *sh
     zb_node *node;
     zb_writer *writer;
     zb_error err;
-    ASSERT_OK(zb_array_create(store, path, &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, path, &spec, &node, &err), err);
     int32_t *values = malloc(shape[0] * shape[1] * sizeof *values);
     for (uint64_t i = 0; i < shape[0] * shape[1]; i++)
         values[i] = world_value(0, i / shape[1], i % shape[1]);
@@ -65,26 +65,26 @@ void world_make(const char *root, bool consolidated) {
     static const char empty_block[] =
         "{\"zarr_format\":3,\"consolidated_metadata\":{\"kind\":\"inline\","
         "\"must_understand\":false,\"metadata\":{}},\"node_type\":\"group\"}";
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_hierarchy_create(root, NULL, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_create(root, NULL, &hierarchy, &err), err);
     zb_part part = {empty_block, strlen(empty_block)};
     if (consolidated)
         ASSERT_OK(
-            zb_store_put(zb_hierarchy_store(store), "zarr.json", &part, 1, ZB_SYNC_NONE, &err),
+            zb_store_put(zb_hierarchy_store(hierarchy), "zarr.json", &part, 1, ZB_SYNC_NONE, &err),
             err);
-    ASSERT_OK(zb_group_create(store, "g", "{\"title\":\"t\"}", &node, &err), err);
+    ASSERT_OK(zb_group_create(hierarchy, "g", "{\"title\":\"t\"}", &node, &err), err);
     zb_node_release(node);
-    make_array(store, "g/plain", (uint64_t[]){12, 10}, (uint64_t[]){4, 5}, NULL,
+    make_array(hierarchy, "g/plain", (uint64_t[]){12, 10}, (uint64_t[]){4, 5}, NULL,
                "[{\"name\":\"gzip\",\"configuration\":{\"level\":1}}]");
-    make_array(store, "g/shard", (uint64_t[]){14, 16}, (uint64_t[]){8, 8}, (uint64_t[]){2, 4},
+    make_array(hierarchy, "g/shard", (uint64_t[]){14, 16}, (uint64_t[]){8, 8}, (uint64_t[]){2, 4},
                "[{\"name\":\"zstd\",\"configuration\":{\"level\":1,\"checksum\":false}},"
                "{\"name\":\"crc32c\"}]");
-    make_array(store, "g/fixed", (uint64_t[]){8, 16}, (uint64_t[]){8, 8}, (uint64_t[]){2, 4},
+    make_array(hierarchy, "g/fixed", (uint64_t[]){8, 16}, (uint64_t[]){8, 8}, (uint64_t[]){2, 4},
                "[{\"name\":\"crc32c\"}]");
-    make_array(store, "g/sub/deep", (uint64_t[]){4, 4}, (uint64_t[]){4, 4}, NULL, "[]");
-    zb_hierarchy_release(store);
+    make_array(hierarchy, "g/sub/deep", (uint64_t[]){4, 4}, (uint64_t[]){4, 4}, NULL, "[]");
+    zb_hierarchy_release(hierarchy);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
@@ -101,10 +101,10 @@ void world_remove(const char *root) {
 
 /* ---- Snapshots ---------------------------------------------------------------------------- */
 
-static world_array read_array(zb_hierarchy *store, const char *path) {
+static world_array read_array(zb_hierarchy *hierarchy, const char *path) {
     zb_node *node;
     zb_error err;
-    enum zb_code code = zb_node_open(store, path, &node, &err);
+    enum zb_code code = zb_node_open(hierarchy, path, &node, &err);
     if (code == ZB_ENOTFOUND)
         return (world_array){.exists = false};
     ASSERT_OK(code, err);
@@ -123,10 +123,10 @@ static world_array read_array(zb_hierarchy *store, const char *path) {
 void world_snapshot_take(const char *root, world_snapshot *out) {
     *out = (world_snapshot){.array[0].exists = false};
     zb_cache_clear();
-    zb_hierarchy *store = open_store(root);
+    zb_hierarchy *hierarchy = open_store(root);
     for (size_t i = 0; world_paths[i]; i++)
-        out->array[i] = read_array(store, world_paths[i]);
-    zb_hierarchy_release(store);
+        out->array[i] = read_array(hierarchy, world_paths[i]);
+    zb_hierarchy_release(hierarchy);
 }
 
 void world_snapshot_free(world_snapshot *snapshot) {
@@ -209,10 +209,10 @@ void world_check_live(const char *root, const char *path, const world_snapshot *
     while (strcmp(world_paths[place], path) != 0)
         place++;
     zb_cache_clear();
-    zb_hierarchy *store = open_store(root);
+    zb_hierarchy *hierarchy = open_store(root);
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, path, &node, &err), err);
     const zb_array_info *info = zb_node_array(node);
     world_array now = {.exists = true,
                        .values = malloc(info->shape[0] * info->shape[1] * sizeof *now.values)};
@@ -231,7 +231,7 @@ void world_check_live(const char *root, const char *path, const world_snapshot *
     }
     free(now.values);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Every name that looks like a node opens. */
@@ -255,18 +255,18 @@ void world_check(const char *root, const world_snapshot *before, const world_sna
     for (size_t i = 0; world_paths[i]; i++)
         check_array(&now.array[i], &before->array[i], &after->array[i], world_paths[i], what);
     world_snapshot_free(&now);
-    zb_hierarchy *store = open_store(root);
+    zb_hierarchy *hierarchy = open_store(root);
     zb_node *top;
     zb_error err;
-    enum zb_code code = zb_node_open(store, "", &top, &err);
+    enum zb_code code = zb_node_open(hierarchy, "", &top, &err);
     if (code == ZB_OK) {
         check_nodes(top, what);
-        store_check_truthful(store);
+        store_check_truthful(hierarchy);
         zb_node_release(top);
     } else if (code != ZB_ENOTFOUND) { /* the root may have been deleted */
         fail_msg("%s: the root: %s", what, err.message);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* ---- Left-over files ---------------------------------------------------------------------- */
@@ -316,15 +316,16 @@ void world_sweep(const char *root) {
     root_length = strlen(root);
     assert_int_equal(nftw(root, note_directory, 16, FTW_PHYS | FTW_ACTIONRETVAL), 0);
     assert_true(directory_count < DIRECTORIES_MAX);
-    zb_hierarchy *store = open_store(root);
+    zb_hierarchy *hierarchy = open_store(root);
     zb_part part = {"x", 1};
     zb_error err;
     for (size_t i = 0; i < directory_count; i++) {
         char key[512];
         snprintf(key, sizeof key, "%s%sprobe", directories[i], *directories[i] ? "/" : "");
-        ASSERT_OK(zb_store_put(zb_hierarchy_store(store), key, &part, 1, ZB_SYNC_NONE, &err), err);
-        ASSERT_OK(zb_store_erase(zb_hierarchy_store(store), key, &err), err);
+        ASSERT_OK(zb_store_put(zb_hierarchy_store(hierarchy), key, &part, 1, ZB_SYNC_NONE, &err),
+                  err);
+        ASSERT_OK(zb_store_erase(zb_hierarchy_store(hierarchy), key, &err), err);
         free(directories[i]);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }

@@ -35,11 +35,11 @@ static void check_new(const zb_array_info *info) {
                           .inner_shape = one,
                           .dtype = info->dtype,
                           .fill_value = info->fill_value};
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node;
     zb_error err = {0};
-    REQUIRE_OK(zb_hierarchy_new_mem("new", &store, &err), err);
-    enum zb_code code = zb_array_create(store, "a", &spec, &node, &err);
+    REQUIRE_OK(zb_hierarchy_new_mem("new", &hierarchy, &err), err);
+    enum zb_code code = zb_array_create(hierarchy, "a", &spec, &node, &err);
     fuzz_check_error(code, &err);
     if (code == ZB_OK) {
         REQUIRE(zb_dtype_equal(zb_node_array(node)->dtype, info->dtype));
@@ -49,7 +49,7 @@ static void check_new(const zb_array_info *info) {
                     0);
         zb_node_release(node);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void check_array(const zb_array_info *info) {
@@ -186,22 +186,22 @@ static void check_node(zb_node *node) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char child[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err = {0};
-    REQUIRE_OK(zb_hierarchy_new_mem("fuzz", &store, &err), err);
-    REQUIRE_OK(zb_store_mem_set(zb_hierarchy_store(store), "zarr.json", data, size, &err), err);
-    REQUIRE_OK(
-        zb_store_mem_set(zb_hierarchy_store(store), "a/zarr.json", child, sizeof child - 1, &err),
-        err);
+    REQUIRE_OK(zb_hierarchy_new_mem("fuzz", &hierarchy, &err), err);
+    REQUIRE_OK(zb_store_mem_set(zb_hierarchy_store(hierarchy), "zarr.json", data, size, &err), err);
+    REQUIRE_OK(zb_store_mem_set(zb_hierarchy_store(hierarchy), "a/zarr.json", child,
+                                sizeof child - 1, &err),
+               err);
     /* So that consolidated metadata, which is the input's as well, tells the children. */
-    zb_hierarchy_store(store)->hints.can_list = false;
+    zb_hierarchy_store(hierarchy)->hints.can_list = false;
     zb_node *node;
-    enum zb_code code = zb_node_open(store, "", &node, &err);
+    enum zb_code code = zb_node_open(hierarchy, "", &node, &err);
     fuzz_check_error(code, &err);
     if (code == ZB_OK) {
         check_node(node);
         zb_node_release(node);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     return 0;
 }

@@ -16,10 +16,10 @@ typedef struct texts {
 } texts;
 
 static zb_hierarchy *new_store(void) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    REQUIRE_OK(zb_hierarchy_new_mem("fuzz", &store, &err), err);
-    return store;
+    REQUIRE_OK(zb_hierarchy_new_mem("fuzz", &hierarchy, &err), err);
+    return hierarchy;
 }
 
 static void require_same(const zb_json *a, const zb_json *b) {
@@ -48,10 +48,10 @@ static void require_same_members(const zb_json *a, const zb_json *b, const char 
 }
 
 /* The node is in the store as the call returned it. */
-static void require_stored(zb_hierarchy *store, const char *path, const zb_node *returned) {
+static void require_stored(zb_hierarchy *hierarchy, const char *path, const zb_node *returned) {
     zb_node *stored;
     zb_error err;
-    REQUIRE_OK(zb_node_open(store, path, &stored, &err), err);
+    REQUIRE_OK(zb_node_open(hierarchy, path, &stored, &err), err);
     require_same(zb_node_document(stored), zb_node_document(returned));
     REQUIRE(!zb_node_array(stored) == !zb_node_array(returned));
     zb_node_release(stored);
@@ -66,44 +66,44 @@ static void require_value(const zb_json *value, const char *text) {
 }
 
 static void change(const texts *t) {
-    zb_hierarchy *store = new_store();
+    zb_hierarchy *hierarchy = new_store();
     zb_node *old, *set, *removed;
     zb_error err;
-    REQUIRE_OK(zb_store_mem_set(zb_hierarchy_store(store), "zarr.json", t->document,
+    REQUIRE_OK(zb_store_mem_set(zb_hierarchy_store(hierarchy), "zarr.json", t->document,
                                 strlen(t->document), &err),
                err);
-    if (zb_node_open(store, "", &old, &err) == ZB_OK) {
+    if (zb_node_open(hierarchy, "", &old, &err) == ZB_OK) {
         enum zb_code code = zb_node_set_attribute(old, t->name, t->value, &set, &err);
         fuzz_check_error(code, &err);
         if (code == ZB_OK) {
             require_value(zb_json_get(zb_node_attributes(set), t->name), t->value);
             require_same_members(zb_node_document(old), zb_node_document(set), "attributes");
             require_same_members(zb_node_attributes(old), zb_node_attributes(set), t->name);
-            require_stored(store, "", set);
+            require_stored(hierarchy, "", set);
             REQUIRE_OK(zb_node_set_attribute(set, t->name, NULL, &removed, &err), err);
             REQUIRE(!zb_json_get(zb_node_attributes(removed), t->name));
             require_same_members(zb_node_attributes(old), zb_node_attributes(removed), t->name);
-            require_stored(store, "", removed);
+            require_stored(hierarchy, "", removed);
             zb_node_release(removed);
             zb_node_release(set);
         }
         zb_node_release(old);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void create_group(const texts *t) {
-    zb_hierarchy *store = new_store();
+    zb_hierarchy *hierarchy = new_store();
     zb_node *group;
     zb_error err;
-    enum zb_code code = zb_group_create(store, t->path, t->value, &group, &err);
+    enum zb_code code = zb_group_create(hierarchy, t->path, t->value, &group, &err);
     fuzz_check_error(code, &err);
     if (code == ZB_OK) {
         require_value(zb_node_attributes(group), t->value);
-        require_stored(store, t->path, group);
+        require_stored(hierarchy, t->path, group);
         zb_node_release(group);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Elements written with these codecs are read again. */
@@ -125,7 +125,7 @@ static void require_round_trip(const zb_node *array) {
 static void create_array(const texts *t) {
     const uint64_t shape[2] = {3, 5}, inner[2] = {2, 2}, shards[2] = {4, 6};
     const char *const names[2] = {t->dimension, NULL};
-    zb_hierarchy *store = new_store();
+    zb_hierarchy *hierarchy = new_store();
     zb_node *array, *renamed;
     zb_error err;
     const zb_array_spec spec = {.ndim = 2,
@@ -135,23 +135,23 @@ static void create_array(const texts *t) {
                                 .dtype = {.kind = ZB_KIND_INT, .size = 2},
                                 .codecs = t->codecs,
                                 .dimension_names = names};
-    enum zb_code code = zb_array_create(store, t->path, &spec, &array, &err);
+    enum zb_code code = zb_array_create(hierarchy, t->path, &spec, &array, &err);
     fuzz_check_error(code, &err);
     if (code == ZB_OK) {
         REQUIRE(strcmp(zb_node_array(array)->dimension_names[0], t->dimension) == 0);
-        require_stored(store, t->path, array);
+        require_stored(hierarchy, t->path, array);
         require_round_trip(array);
         const char *const others[2] = {NULL, t->name};
         code = zb_array_set_dimension_names(array, others, &renamed, &err);
         fuzz_check_error(code, &err);
         if (code == ZB_OK) {
             REQUIRE(strcmp(zb_node_array(renamed)->dimension_names[1], t->name) == 0);
-            require_stored(store, t->path, renamed);
+            require_stored(hierarchy, t->path, renamed);
             zb_node_release(renamed);
         }
         zb_node_release(array);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -39,11 +39,11 @@ typedef struct bytes {
     bool there;
 } bytes;
 
-static bytes get(zb_hierarchy *store, const char *key) {
+static bytes get(zb_hierarchy *hierarchy, const char *key) {
     bytes out = {.there = false};
     char *data;
-    if (zb_store_get(zb_hierarchy_store(store), key, ROOM, "ROOM", &data, &out.size, NULL, NULL) ==
-        ZB_OK) {
+    if (zb_store_get(zb_hierarchy_store(hierarchy), key, ROOM, "ROOM", &data, &out.size, NULL,
+                     NULL) == ZB_OK) {
         memcpy(out.data, data, out.size);
         out.there = true;
         free(data);
@@ -51,20 +51,20 @@ static bytes get(zb_hierarchy *store, const char *key) {
     return out;
 }
 
-static void set(zb_hierarchy *store, const char *key, const bytes *content) {
+static void set(zb_hierarchy *hierarchy, const char *key, const bytes *content) {
     if (content->there)
-        REQUIRE(zb_store_mem_set(zb_hierarchy_store(store), key, content->data, content->size,
+        REQUIRE(zb_store_mem_set(zb_hierarchy_store(hierarchy), key, content->data, content->size,
                                  NULL) == ZB_OK);
 }
 
-static zb_node *open_array(zb_hierarchy *store) {
+static zb_node *open_array(zb_hierarchy *hierarchy) {
     zb_node *node;
-    REQUIRE(zb_node_open(store, "", &node, NULL) == ZB_OK);
+    REQUIRE(zb_node_open(hierarchy, "", &node, NULL) == ZB_OK);
     return node;
 }
 
 /* Writes elements of this value through a store that may fail. */
-static enum zb_code write_some(zb_hierarchy *store, enum zb_strategy strategy, uint64_t start,
+static enum zb_code write_some(zb_hierarchy *hierarchy, enum zb_strategy strategy, uint64_t start,
                                uint64_t count, int32_t value, zb_error *err) {
     zb_node *node;
     zb_writer *writer;
@@ -72,7 +72,7 @@ static enum zb_code write_some(zb_hierarchy *store, enum zb_strategy strategy, u
     const zb_write_options options = {.strategy = strategy};
     const zb_write write = {
         .start = &start, .count = &count, .data = &value, .dtype = dtype, .strides = strides};
-    enum zb_code code = zb_node_open(store, "", &node, err);
+    enum zb_code code = zb_node_open(hierarchy, "", &node, err);
     if (code != ZB_OK)
         return code;
     code = zb_writer_open(node, &options, &writer, err);
@@ -94,20 +94,20 @@ static zb_hierarchy *make_store(bool in_place, uint8_t kill_at) {
                                 .shard_shape = shape,
                                 .dtype = dtype,
                                 .codecs = in_place ? "[{\"name\":\"crc32c\"}]" : "[]"};
-    zb_hierarchy *store, *fault;
+    zb_hierarchy *hierarchy, *fault;
     zb_store *failing;
     zb_node *node;
-    REQUIRE(zb_hierarchy_new_mem("fuzz", &store, NULL) == ZB_OK);
-    REQUIRE(zb_array_create(store, "", &spec, &node, NULL) == ZB_OK);
+    REQUIRE(zb_hierarchy_new_mem("fuzz", &hierarchy, NULL) == ZB_OK);
+    REQUIRE(zb_array_create(hierarchy, "", &spec, &node, NULL) == ZB_OK);
     zb_node_release(node);
     enum zb_strategy strategy = in_place ? ZB_INPLACE : ZB_APPEND;
-    REQUIRE(write_some(store, strategy, 0, ELEMENTS, 11, NULL) == ZB_OK);
-    REQUIRE(zb_store_new_fault(zb_hierarchy_store(store), &failing, NULL) == ZB_OK);
+    REQUIRE(write_some(hierarchy, strategy, 0, ELEMENTS, 11, NULL) == ZB_OK);
+    REQUIRE(zb_store_new_fault(zb_hierarchy_store(hierarchy), &failing, NULL) == ZB_OK);
     REQUIRE(zb_hierarchy_over(failing, &fault, NULL) == ZB_OK);
     zb_store_fault_from(failing, kill_at);
     (void)write_some(fault, strategy, 1, 3, 22, NULL);
     zb_hierarchy_release(fault);
-    return store;
+    return hierarchy;
 }
 
 static void resize(bytes *content, size_t size) {
@@ -116,8 +116,8 @@ static void resize(bytes *content, size_t size) {
     content->size = size;
 }
 
-static void damage(zb_hierarchy *store, bool right, const uint8_t *data, size_t size) {
-    bytes content[2] = {get(store, shard_key), get(store, journal_key)};
+static void damage(zb_hierarchy *hierarchy, bool right, const uint8_t *data, size_t size) {
+    bytes content[2] = {get(hierarchy, shard_key), get(hierarchy, journal_key)};
     for (; size >= 4; data += 4, size -= 4) {
         bytes *of = &content[data[0] & 1];
         size_t at = (data[1] | (size_t)data[2] << 8) % ROOM;
@@ -132,13 +132,13 @@ static void damage(zb_hierarchy *store, bool right, const uint8_t *data, size_t 
         uint32_t crc = zb__crc32c(journal->data, journal->size - sizeof crc);
         memcpy(journal->data + journal->size - sizeof crc, &crc, sizeof crc);
     }
-    set(store, shard_key, &content[0]);
-    set(store, journal_key, journal);
+    set(hierarchy, shard_key, &content[0]);
+    set(hierarchy, journal_key, journal);
 }
 
 /* The inner chunks that can be read. */
-static unsigned readable(zb_hierarchy *store, int32_t *values) {
-    zb_node *node = open_array(store);
+static unsigned readable(zb_hierarchy *hierarchy, int32_t *values) {
+    zb_node *node = open_array(hierarchy);
     unsigned out = 0;
     for (uint64_t i = 0; i < UNITS; i++) {
         const uint64_t count[1] = {ELEMENTS / UNITS}, start[1] = {i * count[0]};
@@ -167,8 +167,8 @@ static bool overlap(const uint64_t *entries) {
 }
 
 /* True if the object has an index that can be read. */
-static bool load_index(zb_hierarchy *store, uint64_t *entries) {
-    zb_node *node = open_array(store);
+static bool load_index(zb_hierarchy *hierarchy, uint64_t *entries) {
+    zb_node *node = open_array(hierarchy);
     zb_object *object;
     zb_object_info info;
     zb__write_layout layout;
@@ -176,7 +176,7 @@ static bool load_index(zb_hierarchy *store, uint64_t *entries) {
     REQUIRE(zb__write_layout_init(&layout, node->array, NULL) == ZB_OK);
     zb__scratch *scratch = zb__scratch_take();
     REQUIRE(scratch);
-    if (zb_object_open(zb_hierarchy_store(store), shard_key, &object, &info, NULL) == ZB_OK) {
+    if (zb_object_open(zb_hierarchy_store(hierarchy), shard_key, &object, &info, NULL) == ZB_OK) {
         zb__source source = {.object = object, .size = info.size};
         loaded = zb__index_read(layout.shard, &source, scratch, entries, NULL) == ZB_OK;
         zb_object_close(object);
@@ -193,23 +193,23 @@ static int on_finding(void *context, const zb_finding *finding) {
     return 0;
 }
 
-static void check_repair(zb_hierarchy *store) {
-    bytes before = get(store, shard_key);
+static void check_repair(zb_hierarchy *hierarchy) {
+    bytes before = get(hierarchy, shard_key);
     int32_t old_values[ELEMENTS], values[ELEMENTS];
     uint64_t entries[2 * UNITS];
-    unsigned old_readable = readable(store, old_values);
+    unsigned old_readable = readable(hierarchy, old_values);
     zb_error err;
-    enum zb_code code = zb_hierarchy_repair(store, on_finding, NULL, &err);
+    enum zb_code code = zb_hierarchy_repair(hierarchy, on_finding, NULL, &err);
     fuzz_check_error(code, &err);
-    REQUIRE(code == ZB_OK && !get(store, journal_key).there);
-    bytes after = get(store, shard_key);
+    REQUIRE(code == ZB_OK && !get(hierarchy, journal_key).there);
+    bytes after = get(hierarchy, shard_key);
     REQUIRE(after.there == before.there && after.size <= before.size);
     if (after.size < before.size) { /* an append undone */
         REQUIRE(memcmp(after.data, before.data, after.size) == 0);
-        REQUIRE(load_index(store, entries));
+        REQUIRE(load_index(hierarchy, entries));
     } else if (memcmp(after.data, before.data, after.size) != 0) { /* old inner chunks put back */
-        REQUIRE(load_index(store, entries));
-        unsigned now = readable(store, values);
+        REQUIRE(load_index(hierarchy, entries));
+        unsigned now = readable(hierarchy, values);
         for (unsigned i = 0; i < ELEMENTS && !overlap(entries); i++) {
             unsigned inner = i / (ELEMENTS / UNITS);
             if (old_readable >> inner & 1)
@@ -219,17 +219,17 @@ static void check_repair(zb_hierarchy *store) {
 }
 
 /* A write of a part needs the rest of its inner chunks; one of the whole shard needs nothing. */
-static void check_writes(zb_hierarchy *store, enum zb_strategy strategy) {
+static void check_writes(zb_hierarchy *hierarchy, enum zb_strategy strategy) {
     int32_t values[ELEMENTS];
     zb_error err;
-    enum zb_code code = write_some(store, strategy, 1, 3, 33, &err);
+    enum zb_code code = write_some(hierarchy, strategy, 1, 3, 33, &err);
     fuzz_check_error(code, &err);
     if (code == ZB_OK) {
-        REQUIRE((readable(store, values) & 3) == 3);
+        REQUIRE((readable(hierarchy, values) & 3) == 3);
         REQUIRE(values[1] == 33 && values[2] == 33 && values[3] == 33);
     }
-    REQUIRE_OK(write_some(store, strategy, 0, ELEMENTS, 44, &err), err);
-    REQUIRE(readable(store, values) == (1u << UNITS) - 1);
+    REQUIRE_OK(write_some(hierarchy, strategy, 0, ELEMENTS, 44, &err), err);
+    REQUIRE(readable(hierarchy, values) == (1u << UNITS) - 1);
     for (unsigned i = 0; i < ELEMENTS; i++)
         REQUIRE(values[i] == 44);
 }
@@ -238,11 +238,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2)
         return 0;
     bool in_place = data[0] & 1;
-    zb_hierarchy *store = make_store(in_place, data[1] % 32);
-    damage(store, data[0] & 2, data + 2, size - 2);
+    zb_hierarchy *hierarchy = make_store(in_place, data[1] % 32);
+    damage(hierarchy, data[0] & 2, data + 2, size - 2);
     if (!(data[0] & 4))
-        check_repair(store);
-    check_writes(store, in_place ? ZB_INPLACE : ZB_APPEND);
-    zb_hierarchy_release(store);
+        check_repair(hierarchy);
+    check_writes(hierarchy, in_place ? ZB_INPLACE : ZB_APPEND);
+    zb_hierarchy_release(hierarchy);
     return 0;
 }

@@ -142,28 +142,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0)
         return 0;
     const sample *s = &samples[data[0] % SAMPLES];
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node;
     zb_error err;
     double whole[ELEMENTS_MAX] = {0};
     zb_verify_summary summary;
-    REQUIRE_OK(zb_hierarchy_new_mem("fuzz", &store, &err), err);
-    REQUIRE_OK(zb_store_mem_set(zb_hierarchy_store(store), "zarr.json", s->document,
+    REQUIRE_OK(zb_hierarchy_new_mem("fuzz", &hierarchy, &err), err);
+    REQUIRE_OK(zb_store_mem_set(zb_hierarchy_store(hierarchy), "zarr.json", s->document,
                                 strlen(s->document), &err),
                err);
     for (size_t i = 0; i < 3 && s->keys[i]; i++)
         REQUIRE_OK(
-            zb_store_mem_set(zb_hierarchy_store(store), s->keys[i], data + 1, size - 1, &err), err);
-    REQUIRE_OK(zb_node_open(store, "", &node, &err), err);
+            zb_store_mem_set(zb_hierarchy_store(hierarchy), s->keys[i], data + 1, size - 1, &err),
+            err);
+    REQUIRE_OK(zb_node_open(hierarchy, "", &node, &err), err);
     enum zb_code code = read_whole(node, whole, &err);
     fuzz_check_error(code, &err);
     if (code == ZB_OK)
         check_parts(node, s, whole);
-    REQUIRE_OK(zb_hierarchy_verify(store, on_finding, NULL, &summary, &err), err);
+    REQUIRE_OK(zb_hierarchy_verify(hierarchy, on_finding, NULL, &summary, &err), err);
     REQUIRE(code == ZB_OK || summary.findings > 0);
     for (int strategy = ZB_REWRITE; strategy <= ZB_INPLACE; strategy++)
         check_write(node, s, code == ZB_OK ? whole : NULL, (enum zb_strategy)strategy);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     return 0;
 }

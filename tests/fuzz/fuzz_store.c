@@ -15,19 +15,19 @@
 #define DEPTH_MAX 3
 
 static zb_hierarchy *make_store(const uint8_t *data, size_t left) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    REQUIRE_OK(zb_hierarchy_new_mem("fuzz", &store, &err), err);
+    REQUIRE_OK(zb_hierarchy_new_mem("fuzz", &hierarchy, &err), err);
     while (data) {
         char *key = fuzz_next_text(&data, &left);
         size_t size = 0;
         const uint8_t *content = fuzz_next(&data, &left, &size);
         if (content)
-            fuzz_check_error(zb_store_mem_set(zb_hierarchy_store(store), key, content, size, &err),
-                             &err);
+            fuzz_check_error(
+                zb_store_mem_set(zb_hierarchy_store(hierarchy), key, content, size, &err), &err);
         free(key);
     }
-    return store;
+    return hierarchy;
 }
 
 /* One element from each end of an array that may be of any size. */
@@ -110,17 +110,17 @@ static void walk(zb_node *node, unsigned depth, void (*visit)(const zb_node *arr
     zb_children_free(&children);
 }
 
-static void walk_root(zb_hierarchy *store, bool can_list, void (*visit)(const zb_node *array)) {
+static void walk_root(zb_hierarchy *hierarchy, bool can_list, void (*visit)(const zb_node *array)) {
     zb_node *root;
     zb_error err;
-    zb_hierarchy_store(store)->hints.can_list = can_list;
-    enum zb_code code = zb_node_open(store, "", &root, &err);
+    zb_hierarchy_store(hierarchy)->hints.can_list = can_list;
+    enum zb_code code = zb_node_open(hierarchy, "", &root, &err);
     fuzz_check_error(code, &err);
     if (code == ZB_OK) {
         walk(root, 0, visit);
         zb_node_release(root);
     }
-    zb_hierarchy_store(store)->hints.can_list = true;
+    zb_hierarchy_store(hierarchy)->hints.can_list = true;
 }
 
 static int on_finding(void *context, const zb_finding *finding) {
@@ -129,24 +129,24 @@ static int on_finding(void *context, const zb_finding *finding) {
     return 0;
 }
 
-static void check_and_repair(zb_hierarchy *store) {
+static void check_and_repair(zb_hierarchy *hierarchy) {
     zb_verify_summary before, after;
     zb_error err;
-    enum zb_code code = zb_hierarchy_verify(store, on_finding, NULL, &before, &err);
+    enum zb_code code = zb_hierarchy_verify(hierarchy, on_finding, NULL, &before, &err);
     fuzz_check_error(code, &err);
-    enum zb_code repaired = zb_hierarchy_repair(store, on_finding, NULL, &err);
+    enum zb_code repaired = zb_hierarchy_repair(hierarchy, on_finding, NULL, &err);
     fuzz_check_error(repaired, &err);
     if (code == ZB_OK && repaired == ZB_OK) {
-        REQUIRE_OK(zb_hierarchy_verify(store, on_finding, NULL, &after, &err), err);
+        REQUIRE_OK(zb_hierarchy_verify(hierarchy, on_finding, NULL, &after, &err), err);
         REQUIRE(after.findings <= before.findings);
     }
 }
 
-static void copy_move_delete(zb_hierarchy *store) {
+static void copy_move_delete(zb_hierarchy *hierarchy) {
     zb_hierarchy *other;
     zb_error err;
     REQUIRE_OK(zb_hierarchy_new_mem("other", &other, &err), err);
-    enum zb_code code = zb_node_copy(store, "", other, "copy", &err);
+    enum zb_code code = zb_node_copy(hierarchy, "", other, "copy", &err);
     fuzz_check_error(code, &err);
     if (code == ZB_OK) {
         REQUIRE_OK(zb_node_move(other, "copy", "a/moved", &err), err);
@@ -154,17 +154,17 @@ static void copy_move_delete(zb_hierarchy *store) {
         REQUIRE_OK(code, err);
     }
     zb_hierarchy_release(other);
-    fuzz_check_error(zb_node_move(store, "a", "b/c", &err), &err);
-    fuzz_check_error(zb_node_delete(store, "", &err), &err);
+    fuzz_check_error(zb_node_move(hierarchy, "a", "b/c", &err), &err);
+    fuzz_check_error(zb_node_delete(hierarchy, "", &err), &err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    zb_hierarchy *store = make_store(data, size);
-    walk_root(store, false, read_some);
-    walk_root(store, true, read_some);
-    check_and_repair(store);
-    walk_root(store, true, change_array);
-    copy_move_delete(store);
-    zb_hierarchy_release(store);
+    zb_hierarchy *hierarchy = make_store(data, size);
+    walk_root(hierarchy, false, read_some);
+    walk_root(hierarchy, true, read_some);
+    check_and_repair(hierarchy);
+    walk_root(hierarchy, true, change_array);
+    copy_move_delete(hierarchy);
+    zb_hierarchy_release(hierarchy);
     return 0;
 }

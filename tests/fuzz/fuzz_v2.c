@@ -9,9 +9,9 @@
 #include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/zarrbridge.h"
 
-static void set(zb_hierarchy *store, const char *key, const void *data, size_t size) {
+static void set(zb_hierarchy *hierarchy, const char *key, const void *data, size_t size) {
     zb_error err;
-    REQUIRE_OK(zb_store_mem_set(zb_hierarchy_store(store), key, data, size, &err), err);
+    REQUIRE_OK(zb_store_mem_set(zb_hierarchy_store(hierarchy), key, data, size, &err), err);
 }
 
 static void check_same(const zb_array_info *a, const zb_array_info *b) {
@@ -26,28 +26,28 @@ static void check_same(const zb_array_info *a, const zb_array_info *b) {
 
 /* The document is one of version 3. */
 static void check_document(const zb_node *node) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *again;
     zb_error err;
     char *text = zb_json_print(zb_node_document(node));
     REQUIRE(text);
-    REQUIRE_OK(zb_hierarchy_new_mem("again", &store, &err), err);
-    set(store, "zarr.json", text, strlen(text));
-    REQUIRE_OK(zb_node_open(store, "", &again, &err), err);
+    REQUIRE_OK(zb_hierarchy_new_mem("again", &hierarchy, &err), err);
+    set(hierarchy, "zarr.json", text, strlen(text));
+    REQUIRE_OK(zb_node_open(hierarchy, "", &again, &err), err);
     REQUIRE(zb_node_format(node) == 2 && zb_node_format(again) == 3);
     REQUIRE(!zb_node_array(node) == !zb_node_array(again));
     if (zb_node_array(node))
         check_same(zb_node_array(node), zb_node_array(again));
     zb_node_release(again);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     free(text);
 }
 
-static void open_and_check(zb_hierarchy *store, const char *path) {
+static void open_and_check(zb_hierarchy *hierarchy, const char *path) {
     zb_node *node;
     zb_children children;
     zb_error err;
-    enum zb_code code = zb_node_open(store, path, &node, &err);
+    enum zb_code code = zb_node_open(hierarchy, path, &node, &err);
     fuzz_check_error(code, &err);
     if (code)
         return;
@@ -63,19 +63,19 @@ static void open_and_check(zb_hierarchy *store, const char *path) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char *const keys[] = {"a/.zarray", "a/.zattrs", ".zgroup", ".zmetadata"};
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    REQUIRE_OK(zb_hierarchy_new_mem("fuzz", &store, &err), err);
+    REQUIRE_OK(zb_hierarchy_new_mem("fuzz", &hierarchy, &err), err);
     for (size_t i = 0; i < 4 && data; i++) {
         size_t length = 0;
         const uint8_t *part = fuzz_next(&data, &size, &length);
         if (length > 0)
-            set(store, keys[i], part, length);
+            set(hierarchy, keys[i], part, length);
     }
-    open_and_check(store, "a");
-    open_and_check(store, "");
-    zb_hierarchy_store(store)->hints.can_list = false; /* .zmetadata tells the children */
-    open_and_check(store, "");
-    zb_hierarchy_release(store);
+    open_and_check(hierarchy, "a");
+    open_and_check(hierarchy, "");
+    zb_hierarchy_store(hierarchy)->hints.can_list = false; /* .zmetadata tells the children */
+    open_and_check(hierarchy, "");
+    zb_hierarchy_release(hierarchy);
     return 0;
 }

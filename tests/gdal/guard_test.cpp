@@ -43,16 +43,17 @@ static void exceptions_are_errors(void **) {
 
 static zb_hierarchy *store_of_three() {
     static const char group[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
-    zb_hierarchy *store = nullptr;
-    assert_int_equal(zb_hierarchy_new_mem("m", &store, nullptr), ZB_OK);
+    zb_hierarchy *hierarchy = nullptr;
+    assert_int_equal(zb_hierarchy_new_mem("m", &hierarchy, nullptr), ZB_OK);
     for (const char *key : {"zarr.json", "a/zarr.json", "b/zarr.json"})
         assert_int_equal(
-            zb_store_mem_set(zb_hierarchy_store(store), key, group, strlen(group), nullptr), ZB_OK);
-    return store;
+            zb_store_mem_set(zb_hierarchy_store(hierarchy), key, group, strlen(group), nullptr),
+            ZB_OK);
+    return hierarchy;
 }
 
 static void a_walk_ends_and_throws_afterwards(void **) {
-    zb_hierarchy *store = store_of_three();
+    zb_hierarchy *hierarchy = store_of_three();
     std::vector<std::string> paths;
     bool thrown = false;
     const auto note = [&](const zb_entry *entry) {
@@ -61,7 +62,7 @@ static void a_walk_ends_and_throws_afterwards(void **) {
             throw std::bad_alloc();
     };
     try {
-        zarr3::each_node(store, "", note, nullptr);
+        zarr3::each_node(hierarchy, "", note, nullptr);
     } catch (const std::bad_alloc &) {
         thrown = true;
     }
@@ -69,9 +70,9 @@ static void a_walk_ends_and_throws_afterwards(void **) {
     assert_int_equal(paths.size(), 2);
     paths.clear();
     const auto note_all = [&](const zb_entry *entry) { paths.push_back(entry->path); };
-    assert_int_equal(zarr3::each_node(store, "", note_all, nullptr), ZB_OK);
+    assert_int_equal(zarr3::each_node(hierarchy, "", note_all, nullptr), ZB_OK);
     assert_int_equal(paths.size(), 3);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 int main() {

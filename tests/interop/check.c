@@ -171,12 +171,12 @@ static bool compare_array(const char *folder, const zb_json *row) {
     if (!npy_load(path, &expected, why))
         return mismatch(&c, "expected values", why);
     check_path(path, sizeof path, folder, check_member(row, "store"));
-    zb_hierarchy *store = NULL;
+    zb_hierarchy *hierarchy = NULL;
     zb_node *node = NULL;
     zb_error err;
     bool good;
-    if (zb_hierarchy_open(path, &store, &err) != ZB_OK ||
-        zb_node_open(store, check_member(row, "array"), &node, &err) != ZB_OK) {
+    if (zb_hierarchy_open(path, &hierarchy, &err) != ZB_OK ||
+        zb_node_open(hierarchy, check_member(row, "array"), &node, &err) != ZB_OK) {
         good = mismatch(&c, "open", err.message);
     } else {
         c.node = node;
@@ -186,7 +186,7 @@ static bool compare_array(const char *folder, const zb_json *row) {
         free(c.buffer);
     }
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     npy_free(&expected);
     return good;
 }

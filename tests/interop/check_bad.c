@@ -123,12 +123,12 @@ static outcome list_children(const zb_json *row, const zb_node *group) {
 static outcome try_row(const zb_json *row, const char *folder) {
     char path[4096];
     outcome result = {.word = "opened"};
-    zb_hierarchy *store = NULL;
+    zb_hierarchy *hierarchy = NULL;
     zb_node *node = NULL;
     check_path(path, sizeof path, folder, check_member(row, "store"));
-    enum zb_code code = zb_hierarchy_open(path, &store, &result.err);
+    enum zb_code code = zb_hierarchy_open(path, &hierarchy, &result.err);
     if (code == ZB_OK)
-        code = zb_node_open(store, check_member(row, "array"), &node, &result.err);
+        code = zb_node_open(hierarchy, check_member(row, "array"), &node, &result.err);
     if (code != ZB_OK)
         result.word = zb_code_name(code) + strlen("ZB_");
     else if (strcmp(check_member(row, "stage"), "list") == 0)
@@ -136,7 +136,7 @@ static outcome try_row(const zb_json *row, const char *folder) {
     else
         result = read_array(row, folder, node);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     return result;
 }
 

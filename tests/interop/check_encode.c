@@ -108,7 +108,7 @@ static bool encode_array(job *j) {
 bool check_encode_row(const char *folder, const zb_json *row) {
     char path[4096], why[256];
     npy values;
-    zb_hierarchy *store = NULL;
+    zb_hierarchy *hierarchy = NULL;
     zb_node *node = NULL;
     zb_error err;
     check_path(path, sizeof path, folder, check_member(row, "expected"));
@@ -118,8 +118,8 @@ bool check_encode_row(const char *folder, const zb_json *row) {
     }
     check_path(path, sizeof path, folder, check_member(row, "store"));
     job j = {.store = path, .array = check_member(row, "array"), .values = &values};
-    bool good = zb_hierarchy_open(path, &store, &err) == ZB_OK &&
-                zb_node_open(store, j.array, &node, &err) == ZB_OK;
+    bool good = zb_hierarchy_open(path, &hierarchy, &err) == ZB_OK &&
+                zb_node_open(hierarchy, j.array, &node, &err) == ZB_OK;
     if (good) {
         j.model = node->array;
         good = encode_array(&j);
@@ -127,7 +127,7 @@ bool check_encode_row(const char *folder, const zb_json *row) {
         printf("MISMATCH %s/%s: %s\n", path, j.array, err.message);
     }
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     npy_free(&values);
     return good;
 }

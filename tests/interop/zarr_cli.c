@@ -86,16 +86,16 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: zarr-cli --array_path=DIR\n");
         return 2;
     }
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node = NULL;
     zb_error err;
-    enum zb_code code = zb_hierarchy_open(argv[1] + strlen(option), &store, &err);
+    enum zb_code code = zb_hierarchy_open(argv[1] + strlen(option), &hierarchy, &err);
     if (!code) {
-        code = zb_node_open(store, "", &node, &err);
+        code = zb_node_open(hierarchy, "", &node, &err);
         if (!code)
             code = print_array(node, &err);
         zb_node_release(node);
-        zb_hierarchy_release(store);
+        zb_hierarchy_release(hierarchy);
     }
     if (code)
         fprintf(stderr, "zarr-cli: %s\n", err.message);

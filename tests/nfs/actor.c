@@ -31,10 +31,10 @@ static void need(enum zb_code code) {
 }
 
 static zb_node *open_array(const char *path, const char *name) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node;
-    need(zb_hierarchy_open(path, &store, &err));
-    need(zb_node_open(store, name, &node, &err));
+    need(zb_hierarchy_open(path, &hierarchy, &err));
+    need(zb_node_open(hierarchy, name, &node, &err));
     return node;
 }
 
@@ -47,16 +47,16 @@ static void make(const char *path, uint64_t count) {
                           .shard_shape = &count,
                           .dtype = int_type,
                           .fill_value = &fill};
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node;
-    need(zb_hierarchy_create(path, NULL, &store, &err));
-    need(zb_group_create(store, "", NULL, &node, &err));
-    need(zb_array_create(store, "a", &spec, &node, &err));
+    need(zb_hierarchy_create(path, NULL, &hierarchy, &err));
+    need(zb_group_create(hierarchy, "", NULL, &node, &err));
+    need(zb_array_create(hierarchy, "a", &spec, &node, &err));
     spec.inner_shape = &chunk;
     spec.shard_shape = NULL;
-    need(zb_array_create(store, "c", &spec, &node, &err));
-    need(zb_hierarchy_flush(store, &err));
-    zb_hierarchy_release(store);
+    need(zb_array_create(hierarchy, "c", &spec, &node, &err));
+    need(zb_hierarchy_flush(hierarchy, &err));
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Elements from `from` on; false with err. */

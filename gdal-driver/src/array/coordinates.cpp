@@ -110,7 +110,7 @@ std::vector<double> read_coordinate_ends(const zb_node *coordinate, zb_error *er
                        std::max<uint64_t>(extent, 2) - 1, err);
 }
 
-enum zb_code create_coordinate(zb_hierarchy *store, const std::string &path,
+enum zb_code create_coordinate(zb_hierarchy *hierarchy, const std::string &path,
                                const std::vector<double> *values, const std::string &attributes,
                                zb_error *err) {
     const std::string name = last_part(path);
@@ -125,7 +125,7 @@ enum zb_code create_coordinate(zb_hierarchy *store, const std::string &path,
     spec.dimension_names = values == nullptr ? nullptr : &dimension;
     spec.attributes = attributes.c_str();
     zb_node *created = nullptr;
-    enum zb_code code = zb_array_create(store, path.c_str(), &spec, &created, err);
+    enum zb_code code = zb_array_create(hierarchy, path.c_str(), &spec, &created, err);
     const NodePtr node = adopt_node(created);
     if (code != ZB_OK || values == nullptr)
         return code;

@@ -32,7 +32,7 @@ std::vector<double> read_coordinate_ends(const zb_node *coordinate, zb_error *er
 
 /* Creates the coordinates of the dimension that is called like the last part of the path, with
    attributes (JSON). NULL for values: a scalar without meaning, which only carries them. */
-enum zb_code create_coordinate(zb_hierarchy *store, const std::string &path,
+enum zb_code create_coordinate(zb_hierarchy *hierarchy, const std::string &path,
                                const std::vector<double> *values, const std::string &attributes,
                                zb_error *err);
 

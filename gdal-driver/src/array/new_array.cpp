@@ -11,7 +11,7 @@
 
 namespace zarr3 {
 
-enum zb_code NewArray::create(zb_hierarchy *store, const std::string &path,
+enum zb_code NewArray::create(zb_hierarchy *hierarchy, const std::string &path,
                               const std::vector<unsigned char> &fill_value,
                               const std::string &attributes, NodePtr *out, zb_error *err) const {
     std::vector<const char *> name_list;
@@ -34,7 +34,7 @@ enum zb_code NewArray::create(zb_hierarchy *store, const std::string &path,
     spec.separator = key_encoding.empty() ? separator : '\0';
     spec.key_encoding = key_encoding.empty() ? nullptr : key_encoding.c_str();
     zb_node *node = nullptr;
-    const enum zb_code code = zb_array_create(store, path.c_str(), &spec, &node, err);
+    const enum zb_code code = zb_array_create(hierarchy, path.c_str(), &spec, &node, err);
     if (code == ZB_OK)
         *out = adopt_node(node);
     return code;

@@ -21,7 +21,7 @@ struct NewArray {
     char separator = '/';
 
     /* Creates it, with fill_value (one element) or zero, and with attributes (JSON) or "". */
-    enum zb_code create(zb_hierarchy *store, const std::string &path,
+    enum zb_code create(zb_hierarchy *hierarchy, const std::string &path,
                         const std::vector<unsigned char> &fill_value, const std::string &attributes,
                         NodePtr *out, zb_error *err) const;
 };

@@ -82,9 +82,11 @@ enum zb_code for_each_of(const Each &each, const Note &note) {
 
 /* As zb_node_each and zb_group_names. */
 template <class Note>
-enum zb_code each_node(zb_hierarchy *store, const char *path, const Note &note, zb_error *err) {
+enum zb_code each_node(zb_hierarchy *hierarchy, const char *path, const Note &note, zb_error *err) {
     return for_each_of<const zb_entry *>(
-        [&](zb_entry_fn fn, void *context) { return zb_node_each(store, path, fn, context, err); },
+        [&](zb_entry_fn fn, void *context) {
+            return zb_node_each(hierarchy, path, fn, context, err);
+        },
         note);
 }
 template <class Note>

@@ -67,12 +67,12 @@ static std::string name_of_array(const Destination &destination, const CreationO
 
 /* The group of the finest level, on the list of the group above it: by that levels to come find
    their places. */
-static enum zb_code create_first_level(zb_hierarchy *store, const std::string &path,
+static enum zb_code create_first_level(zb_hierarchy *hierarchy, const std::string &path,
                                        const RasterShape &raster, size_t ndim, zb_error *err) {
     zb_node *made = nullptr;
-    const enum zb_code code = zb_group_create(store, path.c_str(), nullptr, &made, err);
+    const enum zb_code code = zb_group_create(hierarchy, path.c_str(), nullptr, &made, err);
     zb_node_release(made);
-    NodePtr above = code == ZB_OK ? open_node(store, parent_path(path), err) : nullptr;
+    NodePtr above = code == ZB_OK ? open_node(hierarchy, parent_path(path), err) : nullptr;
     if (above == nullptr)
         return err->code;
     LayoutEntry entry;
@@ -90,18 +90,18 @@ static enum zb_code create_array(Destination *destination, bool staging, const R
                                  const CreationOptions &options, NewArray *plan, NodePtr *array,
                                  zb_error *err) {
     enum zb_code code = destination->make(staging, options.write.sync, err);
-    zb_hierarchy *store = destination->hierarchy().store.get();
+    zb_hierarchy *hierarchy = destination->hierarchy().store.get();
     const std::string group =
         options.level_groups ? join_path(destination->node(), kFirstLevel) : destination->node();
     if (code == ZB_OK && options.level_groups)
-        code = create_first_level(store, group, raster, plan->shape.size(), err);
+        code = create_first_level(hierarchy, group, raster, plan->shape.size(), err);
     const std::string path = join_path(group, name_of_array(*destination, options));
     if (code == ZB_OK && destination->has_company())
-        code = name_dimensions(store, path, {std::nullopt, std::nullopt}, plan, err);
-    const auto create = [&] { return plan->create(store, path, {}, "", array, err); };
+        code = name_dimensions(hierarchy, path, {std::nullopt, std::nullopt}, plan, err);
+    const auto create = [&] { return plan->create(hierarchy, path, {}, "", array, err); };
     if (code == ZB_OK)
-        code =
-            destination->appends() ? add_raster(store, destination->node(), create, err) : create();
+        code = destination->appends() ? add_raster(hierarchy, destination->node(), create, err)
+                                      : create();
     if (code == ZB_OK && destination->appends())
         destination->created_array();
     return code;

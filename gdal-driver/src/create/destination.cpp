@@ -102,16 +102,17 @@ bool Destination::find(const char *name, std::string *reason) {
 }
 
 /* A document that cannot be opened counts, too. */
-static bool is_there(zb_hierarchy *store, const std::string &path) {
+static bool is_there(zb_hierarchy *hierarchy, const std::string &path) {
     enum zb_place found;
-    return zb_place_look(store, path.c_str(), &found, nullptr) == ZB_OK && found == ZB_PLACE_NODE;
+    return zb_place_look(hierarchy, path.c_str(), &found, nullptr) == ZB_OK &&
+           found == ZB_PLACE_NODE;
 }
 
 /* Nodes below the place, files of others and what cannot be looked at count, too. */
-static bool is_free(zb_hierarchy *store, const std::string &path, std::string *reason) {
+static bool is_free(zb_hierarchy *hierarchy, const std::string &path, std::string *reason) {
     zb_error err;
     enum zb_place found = ZB_PLACE_EMPTY;
-    enum zb_code code = zb_place_look(store, path.c_str(), &found, &err);
+    enum zb_code code = zb_place_look(hierarchy, path.c_str(), &found, &err);
     if (code == ZB_OK && found == ZB_PLACE_EMPTY)
         return true;
     if (code == ZB_OK && found == ZB_PLACE_OTHER)
@@ -154,16 +155,16 @@ bool Destination::find_new_group(const char *name, const std::string &group, std
 bool Destination::find_group(const char *name, const std::string &array, std::string *reason) {
     if (!find_room(name, array, reason))
         return false;
-    zb_hierarchy *store = hierarchy_.store.get();
+    zb_hierarchy *hierarchy = hierarchy_.store.get();
     for (const std::string &other : own_helpers(array)) {
-        if (is_there(store, join_path(node_, other))) {
+        if (is_there(hierarchy, join_path(node_, other))) {
             *reason = "/" + join_path(node_, other) + " exists; another ARRAY_NAME is needed";
             return false;
         }
     }
     for (const std::vector<std::string> &names : {own_helpers(array), shared_helpers()}) {
         for (const std::string &other : names) {
-            if (!is_there(store, join_path(node_, other)))
+            if (!is_there(hierarchy, join_path(node_, other)))
                 helpers_.push_back(join_path(node_, other));
         }
     }
@@ -231,12 +232,12 @@ void Destination::remember_missing() {
 
 /* Those that are still without content: another program may have put something into them. */
 void Destination::remove_missing() {
-    zb_hierarchy *store = hierarchy_.store.get();
+    zb_hierarchy *hierarchy = hierarchy_.store.get();
     for (const std::string &path : missing_) {
-        const NodePtr group = open_node(store, path, nullptr);
+        const NodePtr group = open_node(hierarchy, path, nullptr);
         Children children;
         if (group == nullptr || children.list(group.get(), nullptr) != ZB_OK ||
-            children.begin() != children.end() || delete_node(store, path, nullptr) != ZB_OK)
+            children.begin() != children.end() || delete_node(hierarchy, path, nullptr) != ZB_OK)
             break;
     }
 }
@@ -299,14 +300,14 @@ enum zb_code Destination::make(bool staging, enum zb_sync sync, zb_error *err) {
 
 /* The array last: as long as it is there, what lies beside it has an owner. */
 void Destination::take_back() {
-    zb_hierarchy *store = hierarchy_.store.get();
+    zb_hierarchy *hierarchy = hierarchy_.store.get();
     const std::string path = join_path(node_, array_);
-    const NodePtr array = open_node(store, path, nullptr);
+    const NodePtr array = open_node(hierarchy, path, nullptr);
     if (array != nullptr)
-        remove_companions(array, store, nullptr);
-    remove_helpers(store, path, helpers_);
-    zb_node_delete(store, path.c_str(), nullptr);
-    repeat_place(store, node_, false, nullptr);
+        remove_companions(array, hierarchy, nullptr);
+    remove_helpers(hierarchy, path, helpers_);
+    zb_node_delete(hierarchy, path.c_str(), nullptr);
+    repeat_place(hierarchy, node_, false, nullptr);
 }
 
 Destination::~Destination() {
@@ -397,10 +398,10 @@ static enum zb_code take_place(const std::string &staging, const std::string &ro
 }
 
 /* A node that others see no more is deleted, even where files of it stay on the disk. */
-static enum zb_code clear_node(zb_hierarchy *store, const std::string &path, zb_error *err) {
-    const enum zb_code code = delete_node(store, path, err);
+static enum zb_code clear_node(zb_hierarchy *hierarchy, const std::string &path, zb_error *err) {
+    const enum zb_code code = delete_node(hierarchy, path, err);
     enum zb_place found;
-    if (code == ZB_OK || zb_place_look(store, path.c_str(), &found, nullptr) != ZB_OK ||
+    if (code == ZB_OK || zb_place_look(hierarchy, path.c_str(), &found, nullptr) != ZB_OK ||
         found != ZB_PLACE_EMPTY)
         return code;
     CPLError(CE_Warning, CPLE_FileIO, "%s", err->message);
@@ -409,14 +410,14 @@ static enum zb_code clear_node(zb_hierarchy *store, const std::string &path, zb_
 
 /* The new group is complete: from here on it is not taken away any more. */
 enum zb_code Destination::replace_node(bool durable, zb_error *err) {
-    zb_hierarchy *store = hierarchy_.store.get();
-    enum zb_code code = durable ? zb_hierarchy_flush(store, err) : ZB_OK;
+    zb_hierarchy *hierarchy = hierarchy_.store.get();
+    enum zb_code code = durable ? zb_hierarchy_flush(hierarchy, err) : ZB_OK;
     if (code == ZB_OK)
-        code = clear_node(store, node_, err);
+        code = clear_node(hierarchy, node_, err);
     if (code != ZB_OK)
         return code;
     made_ = false;
-    code = zb_node_move(store, place_.c_str(), node_.c_str(), err);
+    code = zb_node_move(hierarchy, place_.c_str(), node_.c_str(), err);
     if (code != ZB_OK) {
         zb_error_prefix(err, code, "the new raster is complete, at /%s", place_.c_str());
         return code;
@@ -425,7 +426,7 @@ enum zb_code Destination::replace_node(bool durable, zb_error *err) {
     code = old_has_gone(err);
     if (code != ZB_OK)
         return code;
-    return durable ? zb_hierarchy_flush(store, err) : ZB_OK;
+    return durable ? zb_hierarchy_flush(hierarchy, err) : ZB_OK;
 }
 
 enum zb_code Destination::replace(bool durable, zb_error *err) {

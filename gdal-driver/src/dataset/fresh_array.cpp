@@ -21,14 +21,14 @@ bool FreshArray::has_stale_fill(const NoData &nodata) const {
     return plan_ && nodata_element(nodata, plan_->dtype) != fill_;
 }
 
-enum zb_code FreshArray::settle(zb_hierarchy *store, Array *array, const NoData &nodata,
+enum zb_code FreshArray::settle(zb_hierarchy *hierarchy, Array *array, const NoData &nodata,
                                 const Georeference &place, zb_error *err) {
     if (!plan_)
         return ZB_OK;
     const std::vector<std::string> names = plan_->names;
     enum zb_code code = ZB_OK;
     if (has_company_)
-        code = name_dimensions(store, array->path(), place, &*plan_, err);
+        code = name_dimensions(hierarchy, array->path(), place, &*plan_, err);
     if (code == ZB_OK && (has_stale_fill(nodata) || names != plan_->names)) {
         fill_ = nodata_element(nodata, plan_->dtype);
         code = array->recreate(*plan_, fill_, err);

@@ -38,7 +38,7 @@ class FreshArray {
     bool has_stale_fill(const NoData &nodata) const;
 
     /* Creates the array anew where these want another one. */
-    enum zb_code settle(zb_hierarchy *store, Array *array, const NoData &nodata,
+    enum zb_code settle(zb_hierarchy *hierarchy, Array *array, const NoData &nodata,
                         const Georeference &place, zb_error *err);
 
     /* Until show() nobody can open its group, new as it is, by its name. */

@@ -57,12 +57,12 @@ bool LevelPlaces::is_of_raster(const zb_node *group) const {
     return stated_raster(group) == below(array_, above_);
 }
 
-bool LevelPlaces::is_made(zb_hierarchy *store, const std::string &level) const {
+bool LevelPlaces::is_made(zb_hierarchy *hierarchy, const std::string &level) const {
     const std::string group = parent_path(level);
     if (!has_list_ || level == array_ || last_part(level) != last_part(array_) || group == above_ ||
         parent_path(group) != above_)
         return false;
-    return of_groups_ ? is_of_raster(open_node(store, group, nullptr).get())
+    return of_groups_ ? is_of_raster(open_node(hierarchy, group, nullptr).get())
                       : STARTS_WITH(last_part(group).c_str(), "ovr_");
 }
 
@@ -77,7 +77,7 @@ std::vector<std::string> LevelPlaces::names_for(int factor) const {
     return names;
 }
 
-enum zb_code LevelPlaces::free_group(zb_hierarchy *store, int factor,
+enum zb_code LevelPlaces::free_group(zb_hierarchy *hierarchy, int factor,
                                      const std::vector<std::string> &taken, std::string *group,
                                      zb_error *err) const {
     const std::vector<std::string> names = names_for(factor);
@@ -86,7 +86,7 @@ enum zb_code LevelPlaces::free_group(zb_hierarchy *store, int factor,
         enum zb_place found = ZB_PLACE_EMPTY;
         if (std::find(taken.begin(), taken.end(), path) != taken.end())
             continue;
-        const enum zb_code code = zb_place_look(store, path.c_str(), &found, err);
+        const enum zb_code code = zb_place_look(hierarchy, path.c_str(), &found, err);
         *group = path;
         if (code != ZB_OK || found == ZB_PLACE_EMPTY)
             return code;
@@ -118,8 +118,8 @@ std::string mask_of(const NodePtr &array) {
                                : std::string();
 }
 
-enum zb_code forget_level(zb_hierarchy *store, const std::string &group, zb_error *err) {
-    NodePtr node = open_node(store, group, err);
+enum zb_code forget_level(zb_hierarchy *hierarchy, const std::string &group, zb_error *err) {
+    NodePtr node = open_node(hierarchy, group, err);
     if (node == nullptr)
         return err->code;
     AttributeChanges changes;
@@ -127,10 +127,10 @@ enum zb_code forget_level(zb_hierarchy *store, const std::string &group, zb_erro
     return changes.apply(&node, err);
 }
 
-std::string home_of_level(zb_hierarchy *store, const std::string &level) {
+std::string home_of_level(zb_hierarchy *hierarchy, const std::string &level) {
     const std::string path = parent_path(level);
-    const NodePtr group = open_node(store, path, nullptr);
-    const NodePtr array = open_node(store, level, nullptr);
+    const NodePtr group = open_node(hierarchy, path, nullptr);
+    const NodePtr array = open_node(hierarchy, level, nullptr);
     Children children;
     if (group == nullptr || children.list(group.get(), nullptr) != ZB_OK)
         return level;
@@ -144,10 +144,11 @@ std::string home_of_level(zb_hierarchy *store, const std::string &level) {
     return path;
 }
 
-Pyramid pyramid_for_changes(zb_hierarchy *store, const Pyramid &pyramid, const std::string &array) {
+Pyramid pyramid_for_changes(zb_hierarchy *hierarchy, const Pyramid &pyramid,
+                            const std::string &array) {
     const std::string own = parent_path(array), above = parent_path(own);
     const NodePtr group =
-        pyramid.empty() && !own.empty() ? open_node(store, above, nullptr) : nullptr;
+        pyramid.empty() && !own.empty() ? open_node(hierarchy, above, nullptr) : nullptr;
     Pyramid found = pyramid;
     Children siblings;
     if (group == nullptr || siblings.list(group.get(), nullptr) != ZB_OK)
@@ -160,9 +161,9 @@ Pyramid pyramid_for_changes(zb_hierarchy *store, const Pyramid &pyramid, const s
     return found;
 }
 
-bool awaits_levels(zb_hierarchy *store, const Pyramid &pyramid, const std::string &array) {
+bool awaits_levels(zb_hierarchy *hierarchy, const Pyramid &pyramid, const std::string &array) {
     return pyramid.levels.size() == 1 && LevelPlaces(pyramid, array).of_groups() &&
-           home_of_level(store, array) != array;
+           home_of_level(hierarchy, array) != array;
 }
 
 /* ---- Levels on no list ---- */

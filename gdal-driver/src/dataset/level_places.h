@@ -54,12 +54,13 @@ class LevelPlaces {
     }
 
     /* True if the array at `level` was made to be a level of the raster. */
-    bool is_made(zb_hierarchy *store, const std::string &level) const;
+    bool is_made(zb_hierarchy *hierarchy, const std::string &level) const;
 
     /* The path of the group for a new level, none of `taken`. ZB_ECONFLICT where all names are
        taken; store errors, where it cannot be told. */
-    enum zb_code free_group(zb_hierarchy *store, int factor, const std::vector<std::string> &taken,
-                            std::string *group, zb_error *err) const;
+    enum zb_code free_group(zb_hierarchy *hierarchy, int factor,
+                            const std::vector<std::string> &taken, std::string *group,
+                            zb_error *err) const;
 
     /* The attributes of a level's group, by the path that it gets; as JSON. */
     std::string group_attributes(const std::string &group) const;
@@ -78,21 +79,22 @@ class LevelPlaces {
 
 /* Takes the attribute of a level off its group, which others have nodes in: an array that gets the
    level's name later is data. */
-enum zb_code forget_level(zb_hierarchy *store, const std::string &group, zb_error *err);
+enum zb_code forget_level(zb_hierarchy *hierarchy, const std::string &group, zb_error *err);
 
 /* The node that holds all of a level, or of a raster, and nothing else: its group, or the array
    where the group has other rasters. */
-std::string home_of_level(zb_hierarchy *store, const std::string &level);
+std::string home_of_level(zb_hierarchy *hierarchy, const std::string &level);
 
 /* The pyramid of an array, by find_pyramid(), for changes of its levels. Where no list has the
    array, but a group beside its own says that it is a level of it, the pyramid is empty and of
    groups: programs that rewrite the attributes of a group take the list away. Looks at all groups
    there. */
-Pyramid pyramid_for_changes(zb_hierarchy *store, const Pyramid &pyramid, const std::string &array);
+Pyramid pyramid_for_changes(zb_hierarchy *hierarchy, const Pyramid &pyramid,
+                            const std::string &array);
 
 /* True if the pyramid's list has the array's group alone, for levels to come, and what the list
    says of the group is true of this array alone. */
-bool awaits_levels(zb_hierarchy *store, const Pyramid &pyramid, const std::string &array);
+bool awaits_levels(zb_hierarchy *hierarchy, const Pyramid &pyramid, const std::string &array);
 
 /* Of a group that has the name or the attribute of a made level, or of one in the making, and
    inside an array called like the raster that this leads to: the path of that raster, relative to

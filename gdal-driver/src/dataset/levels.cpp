@@ -162,7 +162,7 @@ enum zb_code write_level_coordinates(const zb_node *raster, NearbyNodes &around,
 enum zb_code copy_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
                                     const zb_node *level, zb_error *err) {
     const zb_array_info *info = zb_node_array(raster);
-    zb_hierarchy *store = zb_node_hierarchy(level);
+    zb_hierarchy *hierarchy = zb_node_hierarchy(level);
     enum zb_code code = ZB_OK;
     for (uint32_t dim = 0; dim < info->ndim && code == ZB_OK; dim++) {
         const bool is_axis = static_cast<int>(dim) == axes.x || static_cast<int>(dim) == axes.y;
@@ -171,7 +171,7 @@ enum zb_code copy_level_coordinates(const zb_node *raster, NearbyNodes &around, 
             continue;
         const std::string from = zb_node_path(found.get());
         const std::string to = join_path(parent_path(zb_node_path(level)), last_part(from));
-        code = zb_node_copy(store, from.c_str(), store, to.c_str(), err);
+        code = zb_node_copy(hierarchy, from.c_str(), hierarchy, to.c_str(), err);
     }
     return code;
 }
@@ -208,9 +208,9 @@ std::vector<int> usual_factors(int width, int height) {
 }
 
 /* With the last level the raster's own entry goes, too, unless it has been there from the first. */
-static enum zb_code take_out(zb_hierarchy *store, const LevelPlaces &places,
+static enum zb_code take_out(zb_hierarchy *hierarchy, const LevelPlaces &places,
                              const std::vector<std::string> &levels, zb_error *err) {
-    NodePtr group = open_node(store, places.above(), err);
+    NodePtr group = open_node(hierarchy, places.above(), err);
     if (group == nullptr)
         return err->code;
     std::vector<std::string> assets;
@@ -221,28 +221,28 @@ static enum zb_code take_out(zb_hierarchy *store, const LevelPlaces &places,
     return changes.apply(&group, err);
 }
 
-enum zb_code remove_levels(zb_hierarchy *store, const LevelPlaces &places,
+enum zb_code remove_levels(zb_hierarchy *hierarchy, const LevelPlaces &places,
                            const std::vector<std::string> &levels, zb_error *err) {
     enum zb_code code = ZB_OK;
     std::vector<std::string> left; /* a group that other rasters have levels in stays on the list */
     for (size_t i = 0; i < levels.size() && code == ZB_OK; i++) {
-        const std::string home = home_of_level(store, levels[i]);
-        const std::string mask = mask_of(open_node(store, levels[i], nullptr));
-        code = delete_node(store, home, err);
+        const std::string home = home_of_level(hierarchy, levels[i]);
+        const std::string mask = mask_of(open_node(hierarchy, levels[i], nullptr));
+        code = delete_node(hierarchy, home, err);
         if (code == ZB_OK && home == levels[i] && !mask.empty())
-            code = delete_node(store, mask, err);
+            code = delete_node(hierarchy, mask, err);
         if (code == ZB_OK && home == levels[i] && places.of_groups())
-            code = forget_level(store, parent_path(levels[i]), err);
+            code = forget_level(hierarchy, parent_path(levels[i]), err);
         if (!places.of_groups() || home != levels[i])
             left.push_back(levels[i]);
     }
-    return code == ZB_OK && !left.empty() ? take_out(store, places, left, err) : code;
+    return code == ZB_OK && !left.empty() ? take_out(hierarchy, places, left, err) : code;
 }
 
-enum zb_code remove_lost_levels(zb_hierarchy *store, const std::string &array,
+enum zb_code remove_lost_levels(zb_hierarchy *hierarchy, const std::string &array,
                                 const Pyramid &pyramid, zb_error *err) {
-    const LevelPlaces places(pyramid_for_changes(store, pyramid, array), array);
-    const NodePtr above = open_node(store, places.above(), err);
+    const LevelPlaces places(pyramid_for_changes(hierarchy, pyramid, array), array);
+    const NodePtr above = open_node(hierarchy, places.above(), err);
     Children siblings;
     enum zb_code code = above == nullptr ? err->code : siblings.list(above.get(), err);
     for (const zb_child &child : siblings) {
@@ -253,9 +253,9 @@ enum zb_code remove_lost_levels(zb_hierarchy *store, const std::string &array,
         const bool is_in_work = is_staging(child.name) && !is_abandoned(child.name);
         const bool is_lost = !is_listed && !is_in_work && group != parent_path(array) &&
                              join_path(places.above(), raster_of_child(siblings, child)) == array &&
-                             home_of_level(store, level) == group;
+                             home_of_level(hierarchy, level) == group;
         if (code == ZB_OK && (is_lost || places.is_begun(child)))
-            code = delete_node(store, group, err);
+            code = delete_node(hierarchy, group, err);
     }
     return code;
 }
@@ -322,16 +322,16 @@ static bool has_link_across(const NodePtr &node, const std::string &moved) {
 
 /* HDF5 alone moves the other ends of its links along. */
 static bool refuse_if_linked(const NodePtr &node, const std::string &name) {
-    zb_hierarchy *store = zb_node_hierarchy(node.get());
+    zb_hierarchy *hierarchy = zb_node_hierarchy(node.get());
     std::vector<std::string> paths;
     zb_error err = {};
     const auto note_path = [&](const zb_entry *entry) { paths.push_back(entry->path); };
-    if (each_node(store, zb_node_path(node.get()), note_path, &err) != ZB_OK) {
+    if (each_node(hierarchy, zb_node_path(node.get()), note_path, &err) != ZB_OK) {
         report(err);
         return false;
     }
     const auto linked = std::find_if(paths.begin(), paths.end(), [&](const std::string &path) {
-        return has_link_across(open_node(store, path, nullptr), zb_node_path(node.get()));
+        return has_link_across(open_node(hierarchy, path, nullptr), zb_node_path(node.get()));
     });
     if (linked == paths.end())
         return true;
@@ -358,28 +358,29 @@ bool may_be_resized(const NodePtr &array, const std::string &name) {
 }
 
 /* The raster that leaves, with its levels, a list of groups takes its entry along. */
-static enum zb_code leave_list(zb_hierarchy *store, const std::string &array,
+static enum zb_code leave_list(zb_hierarchy *hierarchy, const std::string &array,
                                const Pyramid &pyramid, size_t made, zb_error *err) {
     const LevelPlaces places(pyramid, array);
     const bool was_all = places.of_groups() && places.leads() &&
-                         pyramid.levels.size() == made + 1 && home_of_level(store, array) != array;
-    const enum zb_code code = was_all ? take_out(store, places, {array}, err) : ZB_OK;
-    return code == ZB_OK && was_all ? repeat_place(store, places.above(), false, err) : code;
+                         pyramid.levels.size() == made + 1 &&
+                         home_of_level(hierarchy, array) != array;
+    const enum zb_code code = was_all ? take_out(hierarchy, places, {array}, err) : ZB_OK;
+    return code == ZB_OK && was_all ? repeat_place(hierarchy, places.above(), false, err) : code;
 }
 
-enum zb_code remove_companions(const NodePtr &array, zb_hierarchy *store, zb_error *err) {
+enum zb_code remove_companions(const NodePtr &array, zb_hierarchy *hierarchy, zb_error *err) {
     const std::string mask = mask_of(array), path = zb_node_path(array.get());
     NearbyNodes around(array.get());
     const Pyramid pyramid = find_pyramid(array.get(), around);
     const std::vector<std::string> made = made_levels(array, pyramid);
-    enum zb_code code = remove_levels(store, LevelPlaces(pyramid, path), made, err);
+    enum zb_code code = remove_levels(hierarchy, LevelPlaces(pyramid, path), made, err);
     if (code == ZB_OK)
-        code = leave_list(store, path, pyramid, made.size(), err);
-    const NodePtr there = mask.empty() ? nullptr : open_node(store, mask, nullptr);
+        code = leave_list(hierarchy, path, pyramid, made.size(), err);
+    const NodePtr there = mask.empty() ? nullptr : open_node(hierarchy, mask, nullptr);
     const zb_array_info *info = there == nullptr ? nullptr : zb_node_array(there.get());
     /* Nothing is deleted that is only called a mask. */
     if (code == ZB_OK && info != nullptr && info->ndim == 2 && info->dtype.size == 1)
-        code = delete_node(store, mask, err);
+        code = delete_node(hierarchy, mask, err);
     return code;
 }
 

@@ -47,12 +47,12 @@ LayoutEntry layout_entry(const LevelPlaces &places, const zb_node *raster,
 
 /* Removes made levels: first their data, then from the list. A process that is killed between
    leaves entries that lead to nothing, which readers pass over. */
-enum zb_code remove_levels(zb_hierarchy *store, const LevelPlaces &places,
+enum zb_code remove_levels(zb_hierarchy *hierarchy, const LevelPlaces &places,
                            const std::vector<std::string> &levels, zb_error *err);
 
 /* Removes the levels of an array that are on no list: a killed process has left them. Those that a
    process is making stay. */
-enum zb_code remove_lost_levels(zb_hierarchy *store, const std::string &array,
+enum zb_code remove_lost_levels(zb_hierarchy *hierarchy, const std::string &array,
                                 const Pyramid &pyramid, zb_error *err);
 
 /* The levels on the list of the array's pyramid that were made of it. */
@@ -67,7 +67,7 @@ bool may_be_resized(const NodePtr &array, const std::string &name);
 
 /* To be called before the array is deleted: removes what belongs to it alone, its mask and the
    levels that were made of it. */
-enum zb_code remove_companions(const NodePtr &array, zb_hierarchy *store, zb_error *err);
+enum zb_code remove_companions(const NodePtr &array, zb_hierarchy *hierarchy, zb_error *err);
 
 } // namespace zarr3
 

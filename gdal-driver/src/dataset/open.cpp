@@ -252,7 +252,7 @@ static bool has_given_up(const zb_error &err) {
 
 /* "t:1" may be an array of that name, and a slice of the array "t". The one that is there is meant;
    a name for which both are there is an error. */
-static NodePtr open_named(zb_hierarchy *store, const Location &location, IndexRanges *indices,
+static NodePtr open_named(zb_hierarchy *hierarchy, const Location &location, IndexRanges *indices,
                           zb_error *err) {
     const std::vector<std::string> &tail = location.tail;
     NodePtr found;
@@ -262,7 +262,7 @@ static NodePtr open_named(zb_hierarchy *store, const Location &location, IndexRa
         for (size_t i = 0; i < named; i++)
             path += ":" + tail[i];
         zb_error missing = {};
-        const NodePtr node = open_node(store, path, &missing);
+        const NodePtr node = open_node(hierarchy, path, &missing);
         if (found == nullptr && node != nullptr) {
             if (!parse_slice({tail.begin() + static_cast<std::ptrdiff_t>(named), tail.end()},
                              indices, err))

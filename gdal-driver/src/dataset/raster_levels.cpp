@@ -213,18 +213,18 @@ CPLErr RasterLevels::remove() {
 
 /* With those that are of the past. */
 CPLErr RasterLevels::remove_made(std::vector<std::string> made) {
-    zb_hierarchy *store = raster_->hierarchy().store.get();
+    zb_hierarchy *hierarchy = raster_->hierarchy().store.get();
     for (const std::string &path : stale_) {
-        if (places().is_made(store, path))
+        if (places().is_made(hierarchy, path))
             made.push_back(path);
     }
     zb_error err;
     const Pyramid pyramid = raster_->pyramid();
     enum zb_code code = reopen(&err);
     if (code == ZB_OK)
-        code = remove_levels(store, {pyramid, raster_->array().path()}, made, &err);
+        code = remove_levels(hierarchy, {pyramid, raster_->array().path()}, made, &err);
     if (code == ZB_OK)
-        code = remove_lost_levels(store, raster_->array().path(), pyramid, &err);
+        code = remove_lost_levels(hierarchy, raster_->array().path(), pyramid, &err);
     zb_error again;
     const enum zb_code reopened = reopen(&again);
     if (code == ZB_OK && reopened == ZB_OK)

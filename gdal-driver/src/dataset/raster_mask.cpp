@@ -70,9 +70,9 @@ void RasterMask::close() {
 }
 
 /* A name that nothing beside the array has. */
-static enum zb_code free_name(zb_hierarchy *store, const std::string &array, std::string *name,
+static enum zb_code free_name(zb_hierarchy *hierarchy, const std::string &array, std::string *name,
                               zb_error *err) {
-    const NodePtr group = open_node(store, parent_path(array), err);
+    const NodePtr group = open_node(hierarchy, parent_path(array), err);
     Children children;
     const enum zb_code code = group == nullptr ? err->code : children.list(group.get(), err);
     std::set<std::string> taken;
@@ -105,14 +105,14 @@ static NewArray plan_of_mask(const zb_array_info *info, const Axes &axes) {
 
 enum zb_code RasterMask::create(zb_error *err) {
     Array &array = raster_->array();
-    zb_hierarchy *store = raster_->hierarchy().store.get();
+    zb_hierarchy *hierarchy = raster_->hierarchy().store.get();
     std::string name;
-    enum zb_code code = free_name(store, array.path(), &name, err);
+    enum zb_code code = free_name(hierarchy, array.path(), &name, err);
     NodePtr made;
     if (code == ZB_OK)
         code = plan_of_mask(array.info(), raster_->layout().axes)
                    .create(
-                       store, join_path(parent_path(array.path()), name), {},
+                       hierarchy, join_path(parent_path(array.path()), name), {},
                        json_object({{"long_name", json_quote("mask of " + last_part(array.path()))},
                                     {"flag_values", "[0,255]"},
                                     {"flag_meanings", json_quote("invalid valid")}}),

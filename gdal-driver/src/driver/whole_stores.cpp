@@ -97,17 +97,17 @@ CPLErr delete_dataset(const char *name) {
         return CE_Failure;
     if (is_archive(place.hierarchy.root))
         return delete_archive(place.hierarchy.root);
-    zb_hierarchy *store = place.hierarchy.store.get();
-    const NodePtr node = open_node(store, place.node, nullptr);
+    zb_hierarchy *hierarchy = place.hierarchy.store.get();
+    const NodePtr node = open_node(hierarchy, place.node, nullptr);
     const bool is_member =
         node != nullptr && !place.node.empty() && zb_node_array(node.get()) != nullptr;
-    enum zb_code code = is_member ? remove_companions(node, store, &err) : ZB_OK;
+    enum zb_code code = is_member ? remove_companions(node, hierarchy, &err) : ZB_OK;
     if (code == ZB_OK && is_member)
-        remove_helpers(store, place.node, helpers_of(node.get()));
+        remove_helpers(hierarchy, place.node, helpers_of(node.get()));
     if (code == ZB_OK)
-        code = zb_node_delete(store, place.node.c_str(), &err);
+        code = zb_node_delete(hierarchy, place.node.c_str(), &err);
     if (code == ZB_OK && is_member)
-        code = repeat_place(store, parent_path(place.node), false, &err);
+        code = repeat_place(hierarchy, parent_path(place.node), false, &err);
     if (code != ZB_OK) {
         report(err);
         return CE_Failure;
@@ -186,11 +186,11 @@ static CPLErr rename_store(const std::string &from, const std::string &to) {
     return move_sidecars(from, to);
 }
 
-static enum zb_code change_references(zb_hierarchy *store, const std::vector<NamedBy> &references,
-                                      zb_error *err) {
+static enum zb_code change_references(zb_hierarchy *hierarchy,
+                                      const std::vector<NamedBy> &references, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; code == ZB_OK && i < references.size(); i++) {
-        NodePtr node = open_node(store, references[i].path, err);
+        NodePtr node = open_node(hierarchy, references[i].path, err);
         code = node == nullptr ? err->code : references[i].changes.apply(&node, err);
     }
     return code;
@@ -198,20 +198,20 @@ static enum zb_code change_references(zb_hierarchy *store, const std::vector<Nam
 
 /* Within a hierarchy; an array may be a raster that changes groups. Attributes that name it have no
    words for another group. */
-static enum zb_code move_node(zb_hierarchy *store, const std::string &from, const std::string &to,
-                              zb_error *err) {
+static enum zb_code move_node(zb_hierarchy *hierarchy, const std::string &from,
+                              const std::string &to, zb_error *err) {
     const std::string left = parent_path(from), entered = parent_path(to);
     std::vector<NamedBy> references;
     enum zb_code code =
-        left == entered ? find_references(store, from, to, &references, err) : ZB_OK;
-    const auto move = [&] { return zb_node_move(store, from.c_str(), to.c_str(), err); };
+        left == entered ? find_references(hierarchy, from, to, &references, err) : ZB_OK;
+    const auto move = [&] { return zb_node_move(hierarchy, from.c_str(), to.c_str(), err); };
     if (code == ZB_OK)
-        code = add_raster(store, entered, move, err);
+        code = add_raster(hierarchy, entered, move, err);
     if (code == ZB_OK)
-        code = change_references(store, references, err);
+        code = change_references(hierarchy, references, err);
     if (code == ZB_OK)
-        code = repeat_place(store, entered, false, err);
-    return code == ZB_OK && left != entered ? repeat_place(store, left, false, err) : code;
+        code = repeat_place(hierarchy, entered, false, err);
+    return code == ZB_OK && left != entered ? repeat_place(hierarchy, left, false, err) : code;
 }
 
 CPLErr rename_dataset(const char *new_name, const char *old_name) {
@@ -229,11 +229,11 @@ CPLErr rename_dataset(const char *new_name, const char *old_name) {
                  old_name, new_name);
         return CE_Failure;
     }
-    zb_hierarchy *store = place.hierarchy.store.get();
-    const NodePtr node = open_node(store, place.node, nullptr);
+    zb_hierarchy *hierarchy = place.hierarchy.store.get();
+    const NodePtr node = open_node(hierarchy, place.node, nullptr);
     if (node != nullptr && !may_be_renamed(node, old_name))
         return CE_Failure;
-    if (move_node(store, place.node, target.node, &err) == ZB_OK)
+    if (move_node(hierarchy, place.node, target.node, &err) == ZB_OK)
         return CE_None;
     report(err);
     return CE_Failure;

@@ -155,8 +155,8 @@ static bool has_own_word(const zb_node *group) {
 }
 
 /* The group, or null where it is not ours to speak for. */
-static NodePtr speaking_group(zb_hierarchy *store, const std::string &path, bool is_new) {
-    NodePtr group = open_node(store, path, nullptr);
+static NodePtr speaking_group(zb_hierarchy *hierarchy, const std::string &path, bool is_new) {
+    NodePtr group = open_node(hierarchy, path, nullptr);
     const bool is_group = group != nullptr && zb_node_array(group.get()) == nullptr;
     const bool speaks =
         is_group && (repeats_place(group.get()) || (is_new && !has_own_word(group.get())));
@@ -174,21 +174,22 @@ static bool leads_pyramid_of(const zb_node *group, const std::string &path) {
 
 /* The group, and the one above where that is ours, and the group leads a pyramid of it. A new one
    is the last of them. */
-static std::vector<NodePtr> speaking_groups(zb_hierarchy *store, const std::string &path,
+static std::vector<NodePtr> speaking_groups(zb_hierarchy *hierarchy, const std::string &path,
                                             bool is_new) {
-    const NodePtr above = path.empty() ? nullptr : speaking_group(store, parent_path(path), is_new);
+    const NodePtr above =
+        path.empty() ? nullptr : speaking_group(hierarchy, parent_path(path), is_new);
     const bool leads = above != nullptr && leads_pyramid_of(above.get(), path);
-    std::vector<NodePtr> groups = {speaking_group(store, path, is_new && !leads)};
+    std::vector<NodePtr> groups = {speaking_group(hierarchy, path, is_new && !leads)};
     if (leads)
         groups.push_back(above);
     groups.erase(std::remove(groups.begin(), groups.end(), nullptr), groups.end());
     return groups;
 }
 
-enum zb_code repeat_place(zb_hierarchy *store, const std::string &group, bool is_new,
+enum zb_code repeat_place(zb_hierarchy *hierarchy, const std::string &group, bool is_new,
                           zb_error *err) {
     enum zb_code code = ZB_OK;
-    for (const NodePtr &node : speaking_groups(store, group, is_new)) {
+    for (const NodePtr &node : speaking_groups(hierarchy, group, is_new)) {
         Statement statement;
         code = common_statement(node.get(), &statement, err);
         if (code == ZB_OK)
@@ -199,17 +200,17 @@ enum zb_code repeat_place(zb_hierarchy *store, const std::string &group, bool is
     return code;
 }
 
-enum zb_code add_raster(zb_hierarchy *store, const std::string &group,
+enum zb_code add_raster(zb_hierarchy *hierarchy, const std::string &group,
                         const std::function<enum zb_code()> &add, zb_error *err) {
     enum zb_code code = ZB_OK;
-    for (const NodePtr &node : speaking_groups(store, group, false)) {
+    for (const NodePtr &node : speaking_groups(hierarchy, group, false)) {
         code = say(node, Statement(), err);
         if (code != ZB_OK)
             return code;
     }
     code = add();
     if (code != ZB_OK)
-        repeat_place(store, group, false, nullptr);
+        repeat_place(hierarchy, group, false, nullptr);
     return code;
 }
 

@@ -17,12 +17,12 @@ namespace zarr3 {
    A group that repeats places says what now is the same for all of its rasters. No other group
    changes, but that one which `is_new`: made by this driver, for this array. Where the group leads
    a pyramid of the group above, that one is meant, too. */
-enum zb_code repeat_place(zb_hierarchy *store, const std::string &group, bool is_new,
+enum zb_code repeat_place(zb_hierarchy *hierarchy, const std::string &group, bool is_new,
                           zb_error *err);
 
 /* Runs `add`, which puts another raster into the group. Nothing is known of that yet, so before it
    the group stops repeating a place; what it said comes back if `add` fails. */
-enum zb_code add_raster(zb_hierarchy *store, const std::string &group,
+enum zb_code add_raster(zb_hierarchy *hierarchy, const std::string &group,
                         const std::function<enum zb_code()> &add, zb_error *err);
 
 } // namespace zarr3

@@ -71,18 +71,19 @@ static bool can_share(const Use &use, const std::string &name, uint64_t extent,
                      axis_values(name == "x" ? 'X' : 'Y', extent, *georeference.transform), srs);
 }
 
-enum zb_code name_dimensions(zb_hierarchy *store, const std::string &array_path,
+enum zb_code name_dimensions(zb_hierarchy *hierarchy, const std::string &array_path,
                              const Georeference &georeference, NewArray *plan, zb_error *err) {
-    const NodePtr group = open_node(store, parent_path(array_path), err);
+    const NodePtr group = open_node(hierarchy, parent_path(array_path), err);
     Children children;
     const enum zb_code code = group == nullptr ? err->code : children.list(group.get(), err);
     if (code != ZB_OK)
         return code;
     const std::string array = last_part(array_path);
-    NearbyNodes around(HierarchyPtr(zb_hierarchy_retain(store), zb_hierarchy_release), array_path);
+    NearbyNodes around(HierarchyPtr(zb_hierarchy_retain(hierarchy), zb_hierarchy_release),
+                       array_path);
     /* xarray.open_datatree(), for which levels are groups, wants coordinates below to be those
        above. */
-    const NodePtr there = open_node(store, array_path, nullptr);
+    const NodePtr there = open_node(hierarchy, array_path, nullptr);
     const bool aligned = there != nullptr && zb_node_array(there.get()) != nullptr &&
                          find_pyramid(there.get(), around).of_groups;
     for (size_t d = 0; d < plan->names.size(); d++) {
@@ -115,15 +116,15 @@ std::vector<std::string> helpers_of(const zb_node *array) {
     return found;
 }
 
-void remove_helpers(zb_hierarchy *store, const std::string &array_path,
+void remove_helpers(zb_hierarchy *hierarchy, const std::string &array_path,
                     const std::vector<std::string> &helpers) {
-    const NodePtr array = open_node(store, array_path, nullptr);
+    const NodePtr array = open_node(hierarchy, array_path, nullptr);
     CfGroup group;
     if (array == nullptr || group.open(array, nullptr) != ZB_OK)
         return;
     for (const std::string &path : helpers) {
         if (!group.serves_others(last_part(path)))
-            zb_node_delete(store, path.c_str(), nullptr);
+            zb_node_delete(hierarchy, path.c_str(), nullptr);
     }
 }
 

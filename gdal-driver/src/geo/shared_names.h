@@ -15,7 +15,7 @@ namespace zarr3 {
    `georeference` says. A dimension has the usual name ("x") where that gives the array the place
    that it has by itself: no other array of the group uses it, or all do for the same coordinates,
    and none come down from groups above. Else it has a name of its own ("<array>_x"). */
-enum zb_code name_dimensions(zb_hierarchy *store, const std::string &array_path,
+enum zb_code name_dimensions(zb_hierarchy *hierarchy, const std::string &array_path,
                              const Georeference &georeference, NewArray *plan, zb_error *err);
 
 /* The paths of the arrays that describe an array alone and have a name that holds its name: its
@@ -23,7 +23,7 @@ enum zb_code name_dimensions(zb_hierarchy *store, const std::string &array_path,
 std::vector<std::string> helpers_of(const zb_node *array);
 
 /* Removes those of `helpers` (paths) that are there and serve no other array of the group. */
-void remove_helpers(zb_hierarchy *store, const std::string &array_path,
+void remove_helpers(zb_hierarchy *hierarchy, const std::string &array_path,
                     const std::vector<std::string> &helpers);
 
 } // namespace zarr3

@@ -202,18 +202,18 @@ static bool is_meant(const Owners &owners, const std::string &array, const std::
     return false;
 }
 
-enum zb_code find_dimension_references(zb_hierarchy *store, const std::string &group,
+enum zb_code find_dimension_references(zb_hierarchy *hierarchy, const std::string &group,
                                        const std::set<std::string> &renamed,
                                        const std::string &from, const std::string &to,
                                        std::vector<NamedBy> *found, zb_error *err) {
     Owners owners = {from, &renamed, {}, {}, {}};
     enum zb_code code = each_node(
-        store, group.c_str(), [&](const zb_entry *entry) { note_owner(&owners, entry); }, err);
+        hierarchy, group.c_str(), [&](const zb_entry *entry) { note_owner(&owners, entry); }, err);
     for (size_t i = 0; code == ZB_OK && i < owners.arrays.size(); i++) {
         const std::string &path = owners.arrays[i];
         NamedBy by = {path, {}};
         bool has = false;
-        const NodePtr node = open_node(store, path, err);
+        const NodePtr node = open_node(hierarchy, path, err);
         code = node == nullptr ? err->code
                                : follow_named_dimension(node.get(), from, to, &by, &has, err);
         if (has && code == ZB_OK && is_meant(owners, path, group))
@@ -235,10 +235,10 @@ struct Below {
 } // namespace
 
 /* The node at a path, and all below it. */
-static enum zb_code note_below(zb_hierarchy *store, const std::string &path, Below *below,
+static enum zb_code note_below(zb_hierarchy *hierarchy, const std::string &path, Below *below,
                                zb_error *err) {
     return each_node(
-        store, path.c_str(),
+        hierarchy, path.c_str(),
         [&](const zb_entry *entry) {
             below->nodes.push_back(entry->path);
             if (entry->array != nullptr)
@@ -355,10 +355,10 @@ static void warn_of_unread(const std::string &path, const std::string &renamed,
 
 /* The children of a group. What is below one of them is noted as a whole, or not at all: a namesake
    that is not known of would make names lead elsewhere. */
-static enum zb_code note_children(zb_hierarchy *store, const std::string &group,
+static enum zb_code note_children(zb_hierarchy *hierarchy, const std::string &group,
                                   const std::string &from, Below *below, zb_error *err) {
     std::vector<std::string> names;
-    const NodePtr node = open_node(store, group, err);
+    const NodePtr node = open_node(hierarchy, group, err);
     if (node == nullptr)
         return err->code;
     const enum zb_code code =
@@ -372,7 +372,7 @@ static enum zb_code note_children(zb_hierarchy *store, const std::string &group,
         zb_error reason = {};
         if (child != from && is_at_or_below(from, child)) /* its children are noted by themselves */
             continue;
-        if (note_below(store, child, &found, &reason) != ZB_OK) {
+        if (note_below(hierarchy, child, &found, &reason) != ZB_OK) {
             warn_of_unread(child, from, reason);
             continue;
         }
@@ -384,38 +384,39 @@ static enum zb_code note_children(zb_hierarchy *store, const std::string &group,
 
 /* What can be read of a hierarchy of which something cannot be listed: below the groups above the
    node. Bare names of the node stand in its own group most of all, which has to be listed. */
-static enum zb_code note_readable(zb_hierarchy *store, const std::string &from, Below *below,
+static enum zb_code note_readable(zb_hierarchy *hierarchy, const std::string &from, Below *below,
                                   zb_error *err) {
     for (std::string group = parent_path(from); !group.empty();) {
         group = parent_path(group);
         zb_error reason = {};
-        const enum zb_code code = note_children(store, group, from, below, &reason);
+        const enum zb_code code = note_children(hierarchy, group, from, below, &reason);
         if (code != ZB_OK && code != ZB_ENOTFOUND)
             warn_of_unread(group, from, reason);
     }
-    return note_children(store, parent_path(from), from, below, err);
+    return note_children(hierarchy, parent_path(from), from, below, err);
 }
 
 /* All of the hierarchy: paths lead everywhere. A group without a document, above nodes that have
    one, is no node, and hides them: of these only the node itself is found then. */
-static enum zb_code note_nodes(zb_hierarchy *store, const std::string &from, Below *below,
+static enum zb_code note_nodes(zb_hierarchy *hierarchy, const std::string &from, Below *below,
                                zb_error *err) {
-    enum zb_code code = note_below(store, "", below, err);
+    enum zb_code code = note_below(hierarchy, "", below, err);
     if (code != ZB_OK && code != ZB_ENOTFOUND) {
         *below = Below();
-        code = note_readable(store, from, below, err);
+        code = note_readable(hierarchy, from, below, err);
     }
     if (code != ZB_OK && code != ZB_ENOTFOUND)
         return code;
     const auto end = below->nodes.end();
-    return std::find(below->nodes.begin(), end, from) != end ? ZB_OK
-                                                             : note_below(store, from, below, err);
+    return std::find(below->nodes.begin(), end, from) != end
+               ? ZB_OK
+               : note_below(hierarchy, from, below, err);
 }
 
-enum zb_code find_references(zb_hierarchy *store, const std::string &from, const std::string &to,
-                             std::vector<NamedBy> *found, zb_error *err) {
+enum zb_code find_references(zb_hierarchy *hierarchy, const std::string &from,
+                             const std::string &to, std::vector<NamedBy> *found, zb_error *err) {
     Below below;
-    enum zb_code code = note_nodes(store, from, &below, err);
+    enum zb_code code = note_nodes(hierarchy, from, &below, err);
     const Renaming renaming = {from, to, below.arrays.count(from) != 0};
     for (size_t i = 0; code == ZB_OK && i < below.nodes.size(); i++) {
         const std::string &path = below.nodes[i];
@@ -423,7 +424,7 @@ enum zb_code find_references(zb_hierarchy *store, const std::string &from, const
         NamedBy by = {moves ? to + path.substr(from.size()) : path, {}};
         bool has = false;
         zb_error reason = {};
-        const NodePtr node = open_node(store, path, &reason);
+        const NodePtr node = open_node(hierarchy, path, &reason);
         if (node != nullptr)
             code = follow_node(node.get(), renaming,
                                renaming.is_array && leads_to(below, path, from), &by, &has, err);

@@ -24,12 +24,12 @@ struct NamedBy {
    same group. An array is named by its bare name in its group and below, where no namesake is
    nearer; an array and a group by paths, from anywhere. ZB_EINVAL where an attribute cannot have
    the new name. */
-enum zb_code find_references(zb_hierarchy *store, const std::string &from, const std::string &to,
-                             std::vector<NamedBy> *found, zb_error *err);
+enum zb_code find_references(zb_hierarchy *hierarchy, const std::string &from,
+                             const std::string &to, std::vector<NamedBy> *found, zb_error *err);
 
 /* Likewise the arrays that name a dimension of the group, which they need not have, in attributes
    of CF (`compress`, `sample_dimension` ...). `renamed`: the paths of those that have it. */
-enum zb_code find_dimension_references(zb_hierarchy *store, const std::string &group,
+enum zb_code find_dimension_references(zb_hierarchy *hierarchy, const std::string &group,
                                        const std::set<std::string> &renamed,
                                        const std::string &from, const std::string &to,
                                        std::vector<NamedBy> *found, zb_error *err);

@@ -226,12 +226,12 @@ static bool is_level(const std::vector<std::string> &assets, const std::string &
 /* A list may have an array beside groups, as GDAL's own driver writes it: "t", "ovr_2x". The level
    is then the array of that name in the group. Only such names are looked at: on a network each
    look is a request. */
-static void enter_groups(zb_hierarchy *store, const std::string &path, Pyramid *pyramid) {
+static void enter_groups(zb_hierarchy *hierarchy, const std::string &path, Pyramid *pyramid) {
     const std::string name = last_part(path);
     for (std::string &level : pyramid->levels) {
         if (last_part(level) == name || last_part(level).rfind("ovr_", 0) != 0)
             continue;
-        const NodePtr node = open_node(store, level, nullptr);
+        const NodePtr node = open_node(hierarchy, level, nullptr);
         if (node != nullptr && zb_node_array(node.get()) == nullptr)
             level += "/" + name;
     }

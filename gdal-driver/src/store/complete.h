@@ -14,7 +14,7 @@ enum class Consolidate { No, IfItFits, Yes };
 
 /* Consolidates the metadata, which later changes keep current, and commits the store of a new
    archive; settles another one. Reports errors. */
-CPLErr complete(zb_hierarchy *store, Consolidate wish);
+CPLErr complete(zb_hierarchy *hierarchy, Consolidate wish);
 
 } // namespace zarr3
 

@@ -60,8 +60,8 @@ bool is_on_web(const std::string &root) {
             !begins(address, kS3Scheme) && !begins(address, kAzureScheme));
 }
 
-bool is_distant(const zb_hierarchy *store) {
-    return !zb_hierarchy_is_local(store);
+bool is_distant(const zb_hierarchy *hierarchy) {
+    return !zb_hierarchy_is_local(hierarchy);
 }
 
 bool has_place_beside(const std::string &root) {

@@ -20,7 +20,7 @@ bool is_url(const std::string &name);
 bool is_on_web(const std::string &root);
 
 /* True for a store in which each request costs a round trip. */
-bool is_distant(const zb_hierarchy *store);
+bool is_distant(const zb_hierarchy *hierarchy);
 
 /* True for a store with a place beside it, for sidecar files. On a server there is none: each would
    cost requests when a dataset is opened. With GDAL_PAM_PROXY_DIR GDAL keeps those of its virtual

@@ -9,21 +9,21 @@ NodePtr adopt_node(zb_node *node) {
     return NodePtr(node, zb_node_release);
 }
 
-NodePtr open_node(zb_hierarchy *store, const std::string &path, zb_error *err) {
+NodePtr open_node(zb_hierarchy *hierarchy, const std::string &path, zb_error *err) {
     zb_node *node = nullptr;
-    if (zb_node_open(store, path.c_str(), &node, err) != ZB_OK)
+    if (zb_node_open(hierarchy, path.c_str(), &node, err) != ZB_OK)
         return nullptr;
     return adopt_node(node);
 }
 
-enum zb_code delete_node(zb_hierarchy *store, const std::string &path, zb_error *err) {
-    const enum zb_code code = zb_node_delete(store, path.c_str(), err);
+enum zb_code delete_node(zb_hierarchy *hierarchy, const std::string &path, zb_error *err) {
+    const enum zb_code code = zb_node_delete(hierarchy, path.c_str(), err);
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
-NodePtr open_nearby(zb_hierarchy *store, const std::string &path, zb_error *err) {
+NodePtr open_nearby(zb_hierarchy *hierarchy, const std::string &path, zb_error *err) {
     zb_node *node = nullptr;
-    if (zb_node_open_cached(store, path.c_str(), &node, err) != ZB_OK)
+    if (zb_node_open_cached(hierarchy, path.c_str(), &node, err) != ZB_OK)
         return nullptr;
     return adopt_node(node);
 }

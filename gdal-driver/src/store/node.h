@@ -23,14 +23,14 @@ struct Hierarchy {
 };
 
 /* Opens a node; null on failure, with *err (may be NULL) telling why. */
-NodePtr open_node(zb_hierarchy *store, const std::string &path, zb_error *err);
+NodePtr open_node(zb_hierarchy *hierarchy, const std::string &path, zb_error *err);
 
 /* A node that is not there, or not any more, is as good as deleted. */
-enum zb_code delete_node(zb_hierarchy *store, const std::string &path, zb_error *err);
+enum zb_code delete_node(zb_hierarchy *hierarchy, const std::string &path, zb_error *err);
 
 /* The same for the nodes around one that is open: of a distant store, what it has told lately
    counts (zb_node_open_cached). */
-NodePtr open_nearby(zb_hierarchy *store, const std::string &path, zb_error *err);
+NodePtr open_nearby(zb_hierarchy *hierarchy, const std::string &path, zb_error *err);
 
 /* The children of a group, sorted by name. */
 class Children {

@@ -109,7 +109,7 @@ static void the_draft_by_type(void **state) {
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         char *text = NULL;
-        zb_hierarchy *store = NULL;
+        zb_hierarchy *hierarchy = NULL;
         zb_node *node = NULL;
         zb_error err = {.code = ZB_OK};
         uint8_t values[6] = {0};
@@ -118,18 +118,18 @@ static void the_draft_by_type(void **state) {
                              "\"data_type\":\"uint8\",\"chunk_grid\":%s,%s\"fill_value\":9,"
                              "\"codecs\":[\"bytes\"]}",
                              rows[i].grid, rows[i].keys) > 0);
-        ASSERT_OK(zb_hierarchy_new_mem("test", &store, &err), err);
+        ASSERT_OK(zb_hierarchy_new_mem("test", &hierarchy, &err), err);
         ASSERT_OK(
-            zb_store_mem_set(zb_hierarchy_store(store), "zarr.json", text, strlen(text), &err),
+            zb_store_mem_set(zb_hierarchy_store(hierarchy), "zarr.json", text, strlen(text), &err),
             err);
-        enum zb_code code = zb_node_open(store, "", &node, &err);
+        enum zb_code code = zb_node_open(hierarchy, "", &node, &err);
         if (!rows[i].name) {
             if (code == ZB_OK || !strstr(err.message, rows[i].message))
                 fail_msg("row %zu: %s", i, err.message);
         } else {
             ASSERT_OK(code, err);
             ASSERT_OK(
-                zb_store_mem_set(zb_hierarchy_store(store), rows[i].name, "\1\2\3\4", 4, &err),
+                zb_store_mem_set(zb_hierarchy_store(hierarchy), rows[i].name, "\1\2\3\4", 4, &err),
                 err);
             zb_read read = {.node = node,
                             .view = {.data = values, .dtype = {ZB_KIND_UINT, 1, false, NULL}}};
@@ -140,7 +140,7 @@ static void the_draft_by_type(void **state) {
             assert_int_equal(bytes, 4);
         }
         zb_node_release(node);
-        zb_hierarchy_release(store);
+        zb_hierarchy_release(hierarchy);
         free(text);
     }
 }
@@ -151,7 +151,7 @@ static void the_regular_grid_by_type(void **state) {
     static const char *const names[] = {"c1", "c/1"};
     for (int has_keys = 0; has_keys < 2; has_keys++) {
         char text[400];
-        zb_hierarchy *store;
+        zb_hierarchy *hierarchy;
         zb_node *node;
         zb_error err;
         uint8_t values[4];
@@ -160,19 +160,19 @@ static void the_regular_grid_by_type(void **state) {
                  "\"uint8\",\"chunk_grid\":{\"type\":\"regular\",\"chunk_shape\":[2],"
                  "\"separator\":\"/\"},%s\"fill_value\":9,\"codecs\":[\"bytes\"]}",
                  has_keys ? "\"chunk_key_encoding\":\"default\"," : "");
-        ASSERT_OK(zb_hierarchy_new_mem("test", &store, &err), err);
+        ASSERT_OK(zb_hierarchy_new_mem("test", &hierarchy, &err), err);
         ASSERT_OK(
-            zb_store_mem_set(zb_hierarchy_store(store), "zarr.json", text, strlen(text), &err),
+            zb_store_mem_set(zb_hierarchy_store(hierarchy), "zarr.json", text, strlen(text), &err),
             err);
-        ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(store), names[has_keys], "\1\2", 2, &err),
+        ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(hierarchy), names[has_keys], "\1\2", 2, &err),
                   err);
-        ASSERT_OK(zb_node_open(store, "", &node, &err), err);
+        ASSERT_OK(zb_node_open(hierarchy, "", &node, &err), err);
         const zb_read read = {.node = node,
                               .view = {.data = values, .dtype = {ZB_KIND_UINT, 1, false, NULL}}};
         ASSERT_OK(zb_array_read(&read, 1, &err), err);
         assert_memory_equal(values, "\11\11\1\2", 4);
         zb_node_release(node);
-        zb_hierarchy_release(store);
+        zb_hierarchy_release(hierarchy);
     }
 }
 

@@ -14,7 +14,7 @@
 static const zb_dtype int_type = {.kind = ZB_KIND_INT, .size = 4};
 
 /* An array of [rows] or, with columns, [columns, rows]; chunks of 8 along the rows. */
-static zb_node *create(zb_hierarchy *store, const char *path, uint64_t rows, uint64_t columns) {
+static zb_node *create(zb_hierarchy *hierarchy, const char *path, uint64_t rows, uint64_t columns) {
     const uint64_t shape[2] = {columns, rows}, inner[2] = {2, 8};
     const uint32_t skip = columns == 0;
     const zb_array_spec spec = {.ndim = 2 - skip,
@@ -24,7 +24,7 @@ static zb_node *create(zb_hierarchy *store, const char *path, uint64_t rows, uin
                                 .codecs = "[]"};
     zb_error err;
     zb_node *node = NULL;
-    ASSERT_OK(zb_array_create(store, path, &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, path, &spec, &node, &err), err);
     return node;
 }
 
@@ -33,10 +33,10 @@ static zb_append append_of(const zb_node *node, uint32_t dim, const int32_t *dat
 }
 
 /* The elements of a new handle; the caller frees them. */
-static int32_t *values_of(zb_hierarchy *store, const char *path, uint64_t *count) {
+static int32_t *values_of(zb_hierarchy *hierarchy, const char *path, uint64_t *count) {
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, path, &node, &err), err);
     const zb_array_info *info = zb_node_array(node);
     *count = info->shape[0] * (info->ndim > 1 ? info->shape[1] : 1);
     int32_t *values = malloc(*count * sizeof *values + 1);
@@ -46,10 +46,10 @@ static int32_t *values_of(zb_hierarchy *store, const char *path, uint64_t *count
     return values;
 }
 
-static void assert_values(zb_hierarchy *store, const char *path, const int32_t *wanted,
+static void assert_values(zb_hierarchy *hierarchy, const char *path, const int32_t *wanted,
                           size_t count) {
     uint64_t there;
-    int32_t *values = values_of(store, path, &there);
+    int32_t *values = values_of(hierarchy, path, &there);
     assert_int_equal(there, count);
     assert_memory_equal(values, wanted, count * sizeof *wanted);
     free(values);
@@ -177,12 +177,12 @@ enum { PROCESSES = 6, APPENDS = 40 };
 
 /* Appends values that no other one has; even ones in one call, odd ones by a kept writer. */
 static bool append_all(const char *root, int process) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node, *grown;
     zb_writer *writer;
     zb_error err;
-    bool good = zb_hierarchy_open(root, &store, &err) == ZB_OK &&
-                zb_node_open(store, "a", &node, &err) == ZB_OK &&
+    bool good = zb_hierarchy_open(root, &hierarchy, &err) == ZB_OK &&
+                zb_node_open(hierarchy, "a", &node, &err) == ZB_OK &&
                 zb_writer_open(node, NULL, &writer, &err) == ZB_OK;
     for (int32_t i = 0; i < APPENDS && good; i++) {
         const int32_t value = process * APPENDS + i + 1;

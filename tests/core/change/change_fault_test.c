@@ -13,20 +13,20 @@ typedef struct scenario {
     const char *name;
     /* Makes the change. Run again after a failure it gives ZB_OK, or ZB_ENOTFOUND or ZB_ECONFLICT
        when the change had been made already. */
-    enum zb_code (*run)(zb_hierarchy *store, zb_error *err);
+    enum zb_code (*run)(zb_hierarchy *hierarchy, zb_error *err);
 } scenario;
 
-static enum zb_code create(zb_hierarchy *store, zb_error *err) {
+static enum zb_code create(zb_hierarchy *hierarchy, zb_error *err) {
     zb_node *node;
-    enum zb_code code = zb_array_create(store, "b/x/y", &store_spec, &node, err);
+    enum zb_code code = zb_array_create(hierarchy, "b/x/y", &store_spec, &node, err);
     if (!code)
         zb_node_release(node);
     return code;
 }
 
-static enum zb_code set_attribute(zb_hierarchy *store, zb_error *err) {
+static enum zb_code set_attribute(zb_hierarchy *hierarchy, zb_error *err) {
     zb_node *node, *changed;
-    enum zb_code code = zb_node_open(store, "b/D", &node, err);
+    enum zb_code code = zb_node_open(hierarchy, "b/D", &node, err);
     if (code)
         return code;
     code = zb_node_set_attribute(node, "x", "[1]", &changed, err);
@@ -36,9 +36,9 @@ static enum zb_code set_attribute(zb_hierarchy *store, zb_error *err) {
     return code;
 }
 
-static enum zb_code grow(zb_hierarchy *store, zb_error *err) {
+static enum zb_code grow(zb_hierarchy *hierarchy, zb_error *err) {
     zb_node *node, *changed;
-    enum zb_code code = zb_node_open(store, "b/c", &node, err);
+    enum zb_code code = zb_node_open(hierarchy, "b/c", &node, err);
     if (code)
         return code;
     code = zb_array_resize(node, (const uint64_t[]){1000, 20}, &changed, err);
@@ -48,20 +48,20 @@ static enum zb_code grow(zb_hierarchy *store, zb_error *err) {
     return code;
 }
 
-static enum zb_code delete(zb_hierarchy *store, zb_error *err) {
-    return zb_node_delete(store, "b", err);
+static enum zb_code delete(zb_hierarchy *hierarchy, zb_error *err) {
+    return zb_node_delete(hierarchy, "b", err);
 }
 
-static enum zb_code delete_root(zb_hierarchy *store, zb_error *err) {
-    return zb_node_delete(store, "", err);
+static enum zb_code delete_root(zb_hierarchy *hierarchy, zb_error *err) {
+    return zb_node_delete(hierarchy, "", err);
 }
 
-static enum zb_code copy(zb_hierarchy *store, zb_error *err) {
-    return zb_node_copy(store, "b", store, "n/m", err);
+static enum zb_code copy(zb_hierarchy *hierarchy, zb_error *err) {
+    return zb_node_copy(hierarchy, "b", hierarchy, "n/m", err);
 }
 
-static enum zb_code move(zb_hierarchy *store, zb_error *err) {
-    return zb_node_move(store, "b", "n/m", err);
+static enum zb_code move(zb_hierarchy *hierarchy, zb_error *err) {
+    return zb_node_move(hierarchy, "b", "n/m", err);
 }
 
 static const scenario scenarios[] = {
@@ -72,9 +72,9 @@ static const scenario scenarios[] = {
 
 /* The documents before and after are the only ones that may be seen; keys that are in neither must
    not exist. The root's is judged by store_check_truthful. */
-static void check_document(zb_hierarchy *store, zb_hierarchy *before, zb_hierarchy *after,
+static void check_document(zb_hierarchy *hierarchy, zb_hierarchy *before, zb_hierarchy *after,
                            const char *key) {
-    char *now = store_text(store, key);
+    char *now = store_text(hierarchy, key);
     char *old = store_text(before, key);
     char *new = store_text(after, key);
     bool is_old = !now == !old && (!now || strcmp(now, old) == 0);
@@ -87,50 +87,50 @@ static void check_document(zb_hierarchy *store, zb_hierarchy *before, zb_hierarc
 }
 
 /* An array whose document is there has all its chunks. */
-static void check_chunks(zb_hierarchy *store, const char *array, const char *chunk,
+static void check_chunks(zb_hierarchy *hierarchy, const char *array, const char *chunk,
                          const char *text) {
     char key[64];
     snprintf(key, sizeof key, "%s/zarr.json", array);
-    char *document = store_text(store, key);
+    char *document = store_text(hierarchy, key);
     snprintf(key, sizeof key, "%s/%s", array, chunk);
     if (document)
-        store_expect(store, key, text);
+        store_expect(hierarchy, key, text);
     free(document);
 }
 
-static void check_state(zb_hierarchy *store, zb_hierarchy *before, zb_hierarchy *after) {
+static void check_state(zb_hierarchy *hierarchy, zb_hierarchy *before, zb_hierarchy *after) {
     static const char *const keys[] = {"a/zarr.json",     "b/zarr.json",     "b/c/zarr.json",
                                        "b/D/zarr.json",   "b/D/e/zarr.json", "b/x/zarr.json",
                                        "b/x/y/zarr.json", "n/zarr.json",     "n/m/zarr.json",
                                        "n/m/c/zarr.json", "n/m/D/zarr.json", "n/m/D/e/zarr.json"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        check_document(store, before, after, keys[i]);
-    check_chunks(store, "b/c", "c/0/0", "chunk");
-    check_chunks(store, "b/c", "c/2/3", "other");
-    check_chunks(store, "b/D/e", "c/1/1", "third");
-    check_chunks(store, "n/m/c", "c/0/0", "chunk");
-    check_chunks(store, "n/m/c", "c/2/3", "other");
-    check_chunks(store, "n/m/D/e", "c/1/1", "third");
-    store_check_truthful(store);
+        check_document(hierarchy, before, after, keys[i]);
+    check_chunks(hierarchy, "b/c", "c/0/0", "chunk");
+    check_chunks(hierarchy, "b/c", "c/2/3", "other");
+    check_chunks(hierarchy, "b/D/e", "c/1/1", "third");
+    check_chunks(hierarchy, "n/m/c", "c/0/0", "chunk");
+    check_chunks(hierarchy, "n/m/c", "c/2/3", "other");
+    check_chunks(hierarchy, "n/m/D/e", "c/1/1", "third");
+    store_check_truthful(hierarchy);
 }
 
 /* The change, and putting back consolidated metadata. */
-static enum zb_code run_settled(const scenario *s, zb_hierarchy *store, zb_error *err) {
-    enum zb_code code = s->run(store, err);
-    return code ? code : zb_hierarchy_write_back(store, err);
+static enum zb_code run_settled(const scenario *s, zb_hierarchy *hierarchy, zb_error *err) {
+    enum zb_code code = s->run(hierarchy, err);
+    return code ? code : zb_hierarchy_write_back(hierarchy, err);
 }
 
 /* A failure at call or allocation number nth; *failed tells whether that failure came. */
-static enum zb_code run_to_failure(const scenario *s, zb_hierarchy *store, bool starve,
+static enum zb_code run_to_failure(const scenario *s, zb_hierarchy *hierarchy, bool starve,
                                    uint64_t nth, bool *failed, zb_error *err) {
     if (starve) {
         starve_begin(nth - 1);
-        enum zb_code code = run_settled(s, store, err);
+        enum zb_code code = run_settled(s, hierarchy, err);
         *failed = starve_end() > 0;
         return code;
     }
     zb_hierarchy *fault;
-    ASSERT_OK(wrap(zb_store_new_fault, store, &fault, err), *err);
+    ASSERT_OK(wrap(zb_store_new_fault, hierarchy, &fault, err), *err);
     zb_store_fault_set(zb_hierarchy_store(fault), nth);
     enum zb_code code = run_settled(s, fault, err);
     zb_hierarchy_release(fault);
@@ -143,25 +143,25 @@ static bool run_scenario(const scenario *s, zb_hierarchy *before, zb_hierarchy *
                          uint64_t nth) {
     zb_error err;
     bool failed;
-    zb_hierarchy *store = store_clone(before);
-    enum zb_code code = run_to_failure(s, store, starve, nth, &failed, &err);
-    check_state(store, before, after);
+    zb_hierarchy *hierarchy = store_clone(before);
+    enum zb_code code = run_to_failure(s, hierarchy, starve, nth, &failed, &err);
+    check_state(hierarchy, before, after);
     if (code && code != (starve ? ZB_ENOMEM : ZB_EIO))
         fail_msg("%s, failure %d: %s: %s", s->name, (int)nth, zb_code_name(code), err.message);
     char *expected = store_dump(after);
-    char *now = store_dump(store);
+    char *now = store_dump(hierarchy);
     /* A success after a failure may have lost consolidated metadata, and nothing else. */
     bool done = !failed && strcmp(expected, now) == 0;
     if (code) {
-        enum zb_code again = s->run(store, &err);
+        enum zb_code again = s->run(hierarchy, &err);
         if (again && again != ZB_ENOTFOUND && again != ZB_ECONFLICT)
             fail_msg("%s, failure %d, again: %s: %s", s->name, (int)nth, zb_code_name(again),
                      err.message);
-        check_state(store, before, after);
+        check_state(hierarchy, before, after);
     }
     free(expected);
     free(now);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     return done;
 }
 

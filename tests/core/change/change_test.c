@@ -6,15 +6,15 @@
 
 /* Every call below is followed by a look at the root's block, if any, against the store. */
 
-static zb_node *open_node(zb_hierarchy *store, const char *path) {
+static zb_node *open_node(zb_hierarchy *hierarchy, const char *path) {
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, path, &node, &err), err);
     return node;
 }
 
-static void set(zb_hierarchy *store, const char *path, const char *name, const char *value) {
-    zb_node *node = open_node(store, path), *changed;
+static void set(zb_hierarchy *hierarchy, const char *path, const char *name, const char *value) {
+    zb_node *node = open_node(hierarchy, path), *changed;
     zb_error err;
     ASSERT_OK(zb_node_set_attribute(node, name, value, &changed, &err), err);
     const zb_json *now = zb_json_get(zb_node_attributes(changed), name);
@@ -24,7 +24,7 @@ static void set(zb_hierarchy *store, const char *path, const char *name, const c
         assert_string_equal(text, value);
         free(text);
     }
-    store_check_consolidated(store);
+    store_check_consolidated(hierarchy);
     zb_node_release(changed);
     zb_node_release(node);
 }
@@ -47,42 +47,42 @@ static char *strange(const char *middle) {
 
 static void test_attributes_keep_the_rest(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     char *before = strange("[], ");
     /* In a document with line breaks a new value has them, too. */
     char *expected = strange("{\n      \"b\": null\n    }, ");
-    store_set(store, "a/zarr.json", before);
-    set(store, "a", "a", "{\"b\":null}");
-    store_expect(store, "a/zarr.json", expected);
-    set(store, "a", "new", "1.50");
-    set(store, "a", "new", NULL);
-    store_expect(store, "a/zarr.json", expected);
-    set(store, "a", "a", "[]");
-    store_expect(store, "a/zarr.json", before);
+    store_set(hierarchy, "a/zarr.json", before);
+    set(hierarchy, "a", "a", "{\"b\":null}");
+    store_expect(hierarchy, "a/zarr.json", expected);
+    set(hierarchy, "a", "new", "1.50");
+    set(hierarchy, "a", "new", NULL);
+    store_expect(hierarchy, "a/zarr.json", expected);
+    set(hierarchy, "a", "a", "[]");
+    store_expect(hierarchy, "a/zarr.json", before);
     free(before);
     free(expected);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void test_attributes_are_made(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
-    store_set(store, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
-    set(store, "", "x", "\"1\"");
-    store_expect(store, "zarr.json",
+    zb_hierarchy *hierarchy = store_new();
+    store_set(hierarchy, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
+    set(hierarchy, "", "x", "\"1\"");
+    store_expect(hierarchy, "zarr.json",
                  "{\"attributes\":{\"x\":\"1\"},\"zarr_format\":3,\"node_type\":\"group\"}");
-    store_set(store, "zarr.json",
+    store_set(hierarchy, "zarr.json",
               "{\"zarr_format\":3,\"attributes\":null,\"node_type\":\"group\"}");
-    set(store, "", "x", "\"1\"");
-    store_expect(store, "zarr.json",
+    set(hierarchy, "", "x", "\"1\"");
+    store_expect(hierarchy, "zarr.json",
                  "{\"zarr_format\":3,\"attributes\":{\"x\":\"1\"},\"node_type\":\"group\"}");
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void test_attribute_errors(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
-    zb_node *node = store_group(store, "a", "{\"x\":1}"), *out;
+    zb_hierarchy *hierarchy = store_new();
+    zb_node *node = store_group(hierarchy, "a", "{\"x\":1}"), *out;
     zb_error err;
     ASSERT_FAILS(zb_node_set_attribute(node, "y", NULL, &out, &err), ZB_ENOTFOUND, err,
                  "no attribute \"y\"");
@@ -90,17 +90,17 @@ static void test_attribute_errors(void **state) {
     ASSERT_FAILS(zb_node_set_attribute(node, "y", "[Infinity]", &out, &err), ZB_EINVAL, err,
                  "Infinity is no JSON");
     ASSERT_FAILS(zb_node_set_attribute(node, "\xff", "1", &out, &err), ZB_EINVAL, err, "UTF-8");
-    ASSERT_OK(zb_node_delete(store, "a", &err), err);
+    ASSERT_OK(zb_node_delete(hierarchy, "a", &err), err);
     ASSERT_FAILS(zb_node_set_attribute(node, "y", "1", &out, &err), ZB_ENOTFOUND, err, "/a");
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* All in one change of the document, or none. */
 static void test_many_attributes(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
-    zb_node *node = store_group(store, "a", "{\"x\":1,\"y\":[1, 2.50]}"), *changed, *out;
+    zb_hierarchy *hierarchy = store_new();
+    zb_node *node = store_group(hierarchy, "a", "{\"x\":1,\"y\":[1, 2.50]}"), *changed, *out;
     zb_error err;
     const zb_attribute_edit good[] = {
         {.name = "x"},
@@ -128,22 +128,23 @@ static void test_many_attributes(void **state) {
                      rows[i].words);
     }
     ASSERT_FAILS(zb_node_set_attributes(node, NULL, 0, &out, &err), ZB_EINVAL, err, "attribute");
-    zb_node *now = open_node(store, "a");
+    zb_node *now = open_node(hierarchy, "a");
     text = zb_json_print(zb_node_attributes(now));
     assert_string_equal(text, "{\"y\":3,\"n\":{},\"x\":2}");
     free(text);
     zb_node_release(now);
     zb_node_release(changed);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
-static void name_dimensions(zb_hierarchy *store, const char *const *names, const char *expected) {
-    zb_node *node = open_node(store, "a"), *changed;
+static void name_dimensions(zb_hierarchy *hierarchy, const char *const *names,
+                            const char *expected) {
+    zb_node *node = open_node(hierarchy, "a"), *changed;
     zb_error err;
     ASSERT_OK(zb_array_set_dimension_names(node, names, &changed, &err), err);
-    store_expect(store, "a/zarr.json", expected);
-    store_check_consolidated(store);
+    store_expect(hierarchy, "a/zarr.json", expected);
+    store_check_consolidated(hierarchy);
     const zb_array_info *info = zb_node_array(changed);
     assert_true(!info->dimension_names == !names);
     zb_node_release(changed);
@@ -159,30 +160,30 @@ static void name_dimensions(zb_hierarchy *store, const char *const *names, const
 
 static void test_dimension_names(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     zb_error err;
     zb_node *group, *out;
     const char *some[] = {"y \"1\"", NULL}, *bad[] = {"\xff", "x"};
-    store_set(store, "a/zarr.json", NAMELESS(""));
-    name_dimensions(store, some, NAMELESS("\"dimension_names\":[\"y \\\"1\\\"\",null],"));
-    name_dimensions(store, NULL, NAMELESS(""));
-    zb_node *array = open_node(store, "a");
+    store_set(hierarchy, "a/zarr.json", NAMELESS(""));
+    name_dimensions(hierarchy, some, NAMELESS("\"dimension_names\":[\"y \\\"1\\\"\",null],"));
+    name_dimensions(hierarchy, NULL, NAMELESS(""));
+    zb_node *array = open_node(hierarchy, "a");
     ASSERT_FAILS(zb_array_set_dimension_names(array, bad, &out, &err), ZB_EINVAL, err, "/a");
     zb_node_release(array);
-    group = store_group(store, "g", NULL);
+    group = store_group(hierarchy, "g", NULL);
     ASSERT_FAILS(zb_array_set_dimension_names(group, some, &out, &err), ZB_EINVAL, err,
                  "is a group");
     zb_node_release(group);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* The node was opened before another process changed the document. */
 static void test_attributes_of_others_stay(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
-    zb_node *early = store_group(store, "a", NULL), *changed;
+    zb_hierarchy *hierarchy = store_new();
+    zb_node *early = store_group(hierarchy, "a", NULL), *changed;
     zb_error err;
-    set(store, "a", "theirs", "1");
+    set(hierarchy, "a", "theirs", "1");
     ASSERT_OK(zb_node_set_attribute(early, "ours", "2", &changed, &err), err);
     char *text = zb_json_print(zb_node_attributes(changed));
     assert_string_equal(text, "{\"theirs\":1,\"ours\":2}");
@@ -190,7 +191,7 @@ static void test_attributes_of_others_stay(void **state) {
     assert_null(zb_json_get(zb_node_attributes(early), "theirs"));
     zb_node_release(changed);
     zb_node_release(early);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* What a document's tree cannot hold stays in the text, and in a block of consolidated metadata;
@@ -202,27 +203,27 @@ static void test_strange_attributes_stay(void **state) {
         "\"zarr_format\":3,\"node_type\":\"group\"}";
     static const char after[] = "{\"attributes\":{\"n\":\"a\\u0000\",\"x\":[5],\"\\udc00\":4},"
                                 "\"zarr_format\":3,\"node_type\":\"group\"}";
-    zb_hierarchy *store = store_tree(true);
-    store_set(store, "s/zarr.json", before);
-    set(store, "s", "x", "[5]");
-    set(store, "s", "twice", NULL);
-    store_expect(store, "s/zarr.json", after);
-    char *text = store_text(store, "zarr.json");
+    zb_hierarchy *hierarchy = store_tree(true);
+    store_set(hierarchy, "s/zarr.json", before);
+    set(hierarchy, "s", "x", "[5]");
+    set(hierarchy, "s", "twice", NULL);
+    store_expect(hierarchy, "s/zarr.json", after);
+    char *text = store_text(hierarchy, "zarr.json");
     assert_non_null(
         strstr(text, "\"s\":{\"attributes\":{\"n\":\"a\\u0000\",\"x\":[5],\"\\udc00\":4}"));
-    set(store, "b", "other", "2"); /* the entry of s goes from the old block into the new one */
+    set(hierarchy, "b", "other", "2"); /* the entry of s goes from the old block into the new one */
     free(text);
-    text = store_text(store, "zarr.json");
+    text = store_text(hierarchy, "zarr.json");
     assert_non_null(
         strstr(text, "\"s\":{\"attributes\":{\"n\":\"a\\u0000\",\"x\":[5],\"\\udc00\":4}"));
     free(text);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* ---- Consolidated metadata ---------------------------------------------------------------- */
 
-static bool has_block(zb_hierarchy *store) {
-    char *text = store_text(store, "zarr.json");
+static bool has_block(zb_hierarchy *hierarchy) {
+    char *text = store_text(hierarchy, "zarr.json");
     bool found = text && strstr(text, "\"consolidated_metadata\":");
     free(text);
     return found;
@@ -230,80 +231,80 @@ static bool has_block(zb_hierarchy *store) {
 
 static void test_consolidated(void **state) {
     (void)state;
-    zb_hierarchy *store = store_tree(true);
+    zb_hierarchy *hierarchy = store_tree(true);
     zb_error err;
-    store_check_consolidated(store);
-    zb_node_release(store_array(store, "x/y/z"));
-    store_check_consolidated(store);
-    zb_node_release(store_group(store, "b/A", "{\"q\":[1,{\"r\":2}]}"));
-    store_check_consolidated(store);
-    set(store, "a", "units", "\"K\"");
-    set(store, "", "title", "\"root\"");
-    zb_node *node = open_node(store, "b/D/e"), *changed;
+    store_check_consolidated(hierarchy);
+    zb_node_release(store_array(hierarchy, "x/y/z"));
+    store_check_consolidated(hierarchy);
+    zb_node_release(store_group(hierarchy, "b/A", "{\"q\":[1,{\"r\":2}]}"));
+    store_check_consolidated(hierarchy);
+    set(hierarchy, "a", "units", "\"K\"");
+    set(hierarchy, "", "title", "\"root\"");
+    zb_node *node = open_node(hierarchy, "b/D/e"), *changed;
     ASSERT_OK(zb_array_resize(node, (const uint64_t[]){11, 20}, &changed, &err), err);
-    store_check_consolidated(store);
+    store_check_consolidated(hierarchy);
     zb_node_release(node);
     zb_node_release(changed);
-    ASSERT_OK(zb_node_copy(store, "b", store, "x/b", &err), err);
-    store_check_consolidated(store);
-    ASSERT_OK(zb_node_move(store, "x/b/D", "m", &err), err);
-    store_check_consolidated(store);
-    ASSERT_OK(zb_node_delete(store, "b", &err), err);
-    store_check_consolidated(store);
-    assert_true(has_block(store));
-    zb_hierarchy_release(store);
+    ASSERT_OK(zb_node_copy(hierarchy, "b", hierarchy, "x/b", &err), err);
+    store_check_consolidated(hierarchy);
+    ASSERT_OK(zb_node_move(hierarchy, "x/b/D", "m", &err), err);
+    store_check_consolidated(hierarchy);
+    ASSERT_OK(zb_node_delete(hierarchy, "b", &err), err);
+    store_check_consolidated(hierarchy);
+    assert_true(has_block(hierarchy));
+    zb_hierarchy_release(hierarchy);
 }
 
 /* A block below the root is kept current, too; a block for which that fails is dropped. */
 static void test_other_blocks(void **state) {
     (void)state;
     zb_error err;
-    zb_hierarchy *store = store_new();
-    store_set(store, "zarr.json",
+    zb_hierarchy *hierarchy = store_new();
+    store_set(hierarchy, "zarr.json",
               "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":"
               "{\"kind\":\"remote\",\"must_understand\":false,\"metadata\":{}}}");
-    store_set(store, "g/zarr.json",
+    store_set(hierarchy, "g/zarr.json",
               "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":"
               "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}}}");
-    zb_node_release(store_group(store, "g/h", NULL));
-    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
-    store_expect(store, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
-    store_expect(store, "g/zarr.json",
+    zb_node_release(store_group(hierarchy, "g/h", NULL));
+    ASSERT_OK(zb_hierarchy_write_back(hierarchy, &err), err);
+    store_expect(hierarchy, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
+    store_expect(hierarchy, "g/zarr.json",
                  "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":"
                  "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{\"h\":"
                  "{\"attributes\":{},\"zarr_format\":3,\"consolidated_metadata\":"
                  "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}},"
                  "\"node_type\":\"group\"}}}}");
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* ---- Deleting, copying, moving ------------------------------------------------------------ */
 
 static void test_delete(void **state) {
     (void)state;
-    zb_hierarchy *store = store_tree(false);
+    zb_hierarchy *hierarchy = store_tree(false);
     zb_error err;
-    ASSERT_FAILS(zb_node_delete(store, "b/x", &err), ZB_ENOTFOUND, err, "deleting /b/x");
-    ASSERT_OK(zb_node_delete(store, "b/c", &err), err);
-    store_expect(store, "b/c/c/0/0", NULL);
-    store_expect(store, "b/c/zarr.json", NULL);
-    char *kept = store_text(store, "b/D/e/zarr.json");
+    ASSERT_FAILS(zb_node_delete(hierarchy, "b/x", &err), ZB_ENOTFOUND, err, "deleting /b/x");
+    ASSERT_OK(zb_node_delete(hierarchy, "b/c", &err), err);
+    store_expect(hierarchy, "b/c/c/0/0", NULL);
+    store_expect(hierarchy, "b/c/zarr.json", NULL);
+    char *kept = store_text(hierarchy, "b/D/e/zarr.json");
     assert_non_null(kept);
     free(kept);
     /* At the root only nodes go. */
-    store_set(store, "readme", "mine");
-    store_set(store, "docs/readme", "mine");
-    ASSERT_OK(zb_node_delete(store, "", &err), err);
-    char *dump = store_dump(store);
+    store_set(hierarchy, "readme", "mine");
+    store_set(hierarchy, "docs/readme", "mine");
+    ASSERT_OK(zb_node_delete(hierarchy, "", &err), err);
+    char *dump = store_dump(hierarchy);
     assert_string_equal(dump, "docs/readme\nmine\nreadme\nmine\n");
     free(dump);
-    zb_node_release(store_array(store, ""));
-    store_set(store, "c/1/1", "chunk");
-    ASSERT_OK(zb_node_delete(store, "", &err), err);
-    dump = store_dump(store);
+    zb_node_release(store_array(hierarchy, ""));
+    store_set(hierarchy, "c/1/1", "chunk");
+    ASSERT_OK(zb_node_delete(hierarchy, "", &err), err);
+    dump = store_dump(hierarchy);
     assert_string_equal(dump, "docs/readme\nmine\nreadme\nmine\n");
     free(dump);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* The same bytes, also of nodes that cannot be opened, and in another store. */
@@ -341,51 +342,51 @@ static void test_copy(void **state) {
 /* Chunks without an array, and nodes beside the marker of a copy, were left by a killed process. */
 static void test_copy_to_left_overs(void **state) {
     (void)state;
-    zb_hierarchy *store = store_tree(false), *expected = store_tree(false);
+    zb_hierarchy *hierarchy = store_tree(false), *expected = store_tree(false);
     zb_error err;
     ASSERT_OK(zb_node_copy(expected, "b", expected, "n/m", &err), err);
-    store_set(store, "n/m/c/c/1/1", "of a deleted array");
-    store_set(store, "n/m/.zarrbridge-copy", "");
-    char *document = store_text(store, "b/c/zarr.json");
-    store_set(store, "n/m/old/zarr.json", document);
+    store_set(hierarchy, "n/m/c/c/1/1", "of a deleted array");
+    store_set(hierarchy, "n/m/.zarrbridge-copy", "");
+    char *document = store_text(hierarchy, "b/c/zarr.json");
+    store_set(hierarchy, "n/m/old/zarr.json", document);
     free(document);
-    ASSERT_OK(zb_node_copy(store, "b", store, "n/m", &err), err);
-    char *now = store_dump(store), *then = store_dump(expected);
+    ASSERT_OK(zb_node_copy(hierarchy, "b", hierarchy, "n/m", &err), err);
+    char *now = store_dump(hierarchy), *then = store_dump(expected);
     assert_string_equal(now, then);
     free(now);
     free(then);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     zb_hierarchy_release(expected);
 }
 
 /* Without its own document, but with nodes below, a group can be deleted again. */
 static void test_delete_again(void **state) {
     (void)state;
-    zb_hierarchy *store = store_tree(false);
+    zb_hierarchy *hierarchy = store_tree(false);
     zb_error err;
-    ASSERT_OK(zb_store_erase(zb_hierarchy_store(store), "b/zarr.json", &err), err);
-    ASSERT_OK(zb_node_delete(store, "b", &err), err);
-    store_expect(store, "b/c/zarr.json", NULL);
-    store_expect(store, "b/D/e/c/1/1", NULL);
-    ASSERT_FAILS(zb_node_delete(store, "b", &err), ZB_ENOTFOUND, err, "no node");
-    zb_hierarchy_release(store);
+    ASSERT_OK(zb_store_erase(zb_hierarchy_store(hierarchy), "b/zarr.json", &err), err);
+    ASSERT_OK(zb_node_delete(hierarchy, "b", &err), err);
+    store_expect(hierarchy, "b/c/zarr.json", NULL);
+    store_expect(hierarchy, "b/D/e/c/1/1", NULL);
+    ASSERT_FAILS(zb_node_delete(hierarchy, "b", &err), ZB_ENOTFOUND, err, "no node");
+    zb_hierarchy_release(hierarchy);
 }
 
 static void test_move(void **state) {
     (void)state;
-    zb_hierarchy *store = store_tree(false), *expected = store_tree(false);
+    zb_hierarchy *hierarchy = store_tree(false), *expected = store_tree(false);
     zb_error err;
     ASSERT_OK(zb_node_copy(expected, "b", expected, "new/place", &err), err);
     ASSERT_OK(zb_node_delete(expected, "b", &err), err);
-    ASSERT_OK(zb_node_move(store, "b", "new/place", &err), err);
-    char *a = store_dump(store), *b = store_dump(expected);
+    ASSERT_OK(zb_node_move(hierarchy, "b", "new/place", &err), err);
+    char *a = store_dump(hierarchy), *b = store_dump(expected);
     assert_string_equal(a, b);
-    store_expect(store, "new/place/c/c/0/0", "chunk");
+    store_expect(hierarchy, "new/place/c/c/0/0", "chunk");
     free(a);
     free(b);
-    ASSERT_FAILS(zb_node_move(store, "a", "new", &err), ZB_ECONFLICT, err, "already");
-    ASSERT_FAILS(zb_node_move(store, "a", "a", &err), ZB_EINVAL, err, "within");
-    zb_hierarchy_release(store);
+    ASSERT_FAILS(zb_node_move(hierarchy, "a", "new", &err), ZB_ECONFLICT, err, "already");
+    ASSERT_FAILS(zb_node_move(hierarchy, "a", "a", &err), ZB_EINVAL, err, "within");
+    zb_hierarchy_release(hierarchy);
     zb_hierarchy_release(expected);
 }
 

@@ -9,12 +9,12 @@
 #include "util/text.h"
 #include "zarrbridge/change.h"
 
-static void set_attribute(zb_hierarchy *store, const char *path, const char *value) {
+static void set_attribute(zb_hierarchy *hierarchy, const char *path, const char *value) {
     zb_node *node, *changed;
     zb_error err;
-    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, path, &node, &err), err);
     ASSERT_OK(zb_node_set_attribute(node, "k", value, &changed, &err), err);
-    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(hierarchy, &err), err);
     zb_node_release(node);
     zb_node_release(changed);
 }
@@ -33,52 +33,55 @@ static void set_attribute(zb_hierarchy *store, const char *path, const char *val
 #define END "},\"node_type\":\"group\"}"
 
 static zb_hierarchy *odd_store(const char *map) {
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     char text[2048];
     for (int i = 0; i < 3; i++) {
         char key[32];
         snprintf(key, sizeof key, "%c/zarr.json", "abm"[i]);
-        store_set(store, key, "{\"attributes\":{},\"zarr_format\":3,\"node_type\":\"group\"}");
+        store_set(hierarchy, key, "{\"attributes\":{},\"zarr_format\":3,\"node_type\":\"group\"}");
     }
     snprintf(text, sizeof text, BEGIN REST "%s" END, map);
-    store_set(store, "zarr.json", text);
-    return store;
+    store_set(hierarchy, "zarr.json", text);
+    return hierarchy;
 }
 
-static void expect_map(zb_hierarchy *store, const char *map) {
+static void expect_map(zb_hierarchy *hierarchy, const char *map) {
     char text[2048];
     snprintf(text, sizeof text, BEGIN REST "%s" END, map);
-    store_expect(store, "zarr.json", text);
+    store_expect(hierarchy, "zarr.json", text);
 }
 
 static void other_entries_keep_their_bytes(void **state) {
     (void)state;
-    zb_hierarchy *store = odd_store("{ \"z\":" ODD ",  \"b\" :" ODD ",\"gone\":[ ] , \"z\" : 2 }");
+    zb_hierarchy *hierarchy =
+        odd_store("{ \"z\":" ODD ",  \"b\" :" ODD ",\"gone\":[ ] , \"z\" : 2 }");
     zb_error err;
     /* One that stands in the block; as its order is not ours, the place is that of the first entry
        that comes behind. */
-    set_attribute(store, "b", "1");
-    expect_map(store, "{ \"b\":" GROUP("{\"k\":1}") ", \"z\":" ODD ", \"gone\":[ ] , \"z\" : 2 }");
+    set_attribute(hierarchy, "b", "1");
+    expect_map(hierarchy,
+               "{ \"b\":" GROUP("{\"k\":1}") ", \"z\":" ODD ", \"gone\":[ ] , \"z\" : 2 }");
     /* One that does not. */
-    set_attribute(store, "m", "2");
-    expect_map(store, "{ \"b\":" GROUP("{\"k\":1}") ", \"m\":" GROUP(
-                          "{\"k\":2}") ", \"z\":" ODD ", \"gone\":[ ] , \"z\" : 2 }");
-    ASSERT_OK(zb_node_delete(store, "b", &err), err);
-    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
-    expect_map(store, "{ \"m\":" GROUP("{\"k\":2}") ", \"z\":" ODD ", \"gone\":[ ] , \"z\" : 2 }");
-    zb_hierarchy_release(store);
+    set_attribute(hierarchy, "m", "2");
+    expect_map(hierarchy, "{ \"b\":" GROUP("{\"k\":1}") ", \"m\":" GROUP(
+                              "{\"k\":2}") ", \"z\":" ODD ", \"gone\":[ ] , \"z\" : 2 }");
+    ASSERT_OK(zb_node_delete(hierarchy, "b", &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(hierarchy, &err), err);
+    expect_map(hierarchy,
+               "{ \"m\":" GROUP("{\"k\":2}") ", \"z\":" ODD ", \"gone\":[ ] , \"z\" : 2 }");
+    zb_hierarchy_release(hierarchy);
 }
 
 static void all_entries_may_go(void **state) {
     (void)state;
-    zb_hierarchy *store = odd_store("{ \"a\":" ODD ", \"a\":1}");
+    zb_hierarchy *hierarchy = odd_store("{ \"a\":" ODD ", \"a\":1}");
     zb_error err;
-    ASSERT_OK(zb_node_delete(store, "a", &err), err);
-    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
-    expect_map(store, "{}");
-    set_attribute(store, "m", "2");
-    expect_map(store, "{\"m\":" GROUP("{\"k\":2}") "}");
-    zb_hierarchy_release(store);
+    ASSERT_OK(zb_node_delete(hierarchy, "a", &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(hierarchy, &err), err);
+    expect_map(hierarchy, "{}");
+    set_attribute(hierarchy, "m", "2");
+    expect_map(hierarchy, "{\"m\":" GROUP("{\"k\":2}") "}");
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Documents in lines, as zarr-python writes them. */
@@ -99,15 +102,15 @@ static void lines_stay_lines(void **state) {
                                 "          \"metadata\": {}\n        },\n"
                                 "        \"node_type\": \"group\"\n      }\n"
                                 "    }\n  },\n  \"node_type\": \"group\"\n}";
-    zb_hierarchy *store = odd_store("{}");
+    zb_hierarchy *hierarchy = odd_store("{}");
     zb_error err;
-    store_set(store, "zarr.json", before);
-    set_attribute(store, "b", "1");
-    store_expect(store, "zarr.json", after);
-    ASSERT_OK(zb_node_delete(store, "b", &err), err);
-    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
-    store_expect(store, "zarr.json", before);
-    zb_hierarchy_release(store);
+    store_set(hierarchy, "zarr.json", before);
+    set_attribute(hierarchy, "b", "1");
+    store_expect(hierarchy, "zarr.json", after);
+    ASSERT_OK(zb_node_delete(hierarchy, "b", &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(hierarchy, &err), err);
+    store_expect(hierarchy, "zarr.json", before);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* A document whose block has an entry in the middle of many. */
@@ -125,14 +128,14 @@ static char *long_document(const char *entry) {
 
 static void many_entries_keep_their_bytes(void **state) {
     (void)state;
-    zb_hierarchy *store = odd_store("{}");
+    zb_hierarchy *hierarchy = odd_store("{}");
     char *before = long_document("[0]"), *after = long_document(GROUP("{\"k\":1}"));
-    store_set(store, "zarr.json", before);
-    set_attribute(store, "m", "1");
-    store_expect(store, "zarr.json", after);
+    store_set(hierarchy, "zarr.json", before);
+    set_attribute(hierarchy, "m", "1");
+    store_expect(hierarchy, "zarr.json", after);
     free(before);
     free(after);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* ---- Cost --------------------------------------------------------------------------------- */
@@ -145,23 +148,23 @@ typedef struct cost {
 /* Of changing one attribute in a store with a block of so many entries besides. */
 static cost cost_with(size_t entries) {
     cost spent;
-    zb_hierarchy *store = odd_store("{}"), *counted;
+    zb_hierarchy *hierarchy = odd_store("{}"), *counted;
     zb_error err;
     zb__text text = {0};
     zb__text_add(&text, BEGIN REST "{");
     for (size_t i = 0; i < entries; i++)
         zb__text_addf(&text, "%s\"n%05zu\":" GROUP("{\"a\":[1,2,3]}"), i ? "," : "", i);
     zb__text_add(&text, "}" END);
-    store_set(store, "zarr.json", text.data);
+    store_set(hierarchy, "zarr.json", text.data);
     free(text.data);
-    ASSERT_OK(wrap(zb_store_new_count, store, &counted, &err), err);
+    ASSERT_OK(wrap(zb_store_new_count, hierarchy, &counted, &err), err);
     starve_begin(SIZE_MAX); /* nothing fails; allocations are counted */
     set_attribute(counted, "m", "1");
     (void)starve_end();
     spent = (cost){.calls = zb_store_count_take(zb_hierarchy_store(counted)),
                    .allocations = starve_asked()};
     zb_hierarchy_release(counted);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     return spent;
 }
 
@@ -184,36 +187,36 @@ static void entries_cost_no_calls_and_no_allocations(void **state) {
 
 static void a_group_gets_a_block(void **state) {
     (void)state;
-    zb_hierarchy *store = store_tree(false);
+    zb_hierarchy *hierarchy = store_tree(false);
     zb_error err;
-    ASSERT_OK(zb_group_consolidate(store, "", &err), err);
-    store_check_consolidated(store);
+    ASSERT_OK(zb_group_consolidate(hierarchy, "", &err), err);
+    store_check_consolidated(hierarchy);
     /* It is kept current from now on. */
-    zb_node_release(store_group(store, "b/new", NULL));
-    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
-    store_check_consolidated(store);
+    zb_node_release(store_group(hierarchy, "b/new", NULL));
+    ASSERT_OK(zb_hierarchy_write_back(hierarchy, &err), err);
+    store_check_consolidated(hierarchy);
     /* One below, in which paths begin at its group. */
-    ASSERT_OK(zb_group_consolidate(store, "b", &err), err);
-    char *text = store_text(store, "b/zarr.json");
+    ASSERT_OK(zb_group_consolidate(hierarchy, "b", &err), err);
+    char *text = store_text(hierarchy, "b/zarr.json");
     assert_non_null(strstr(text, "\"D/e\""));
     assert_null(strstr(text, "b/D"));
     free(text);
-    store_check_consolidated(store);
-    zb_hierarchy_release(store);
+    store_check_consolidated(hierarchy);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void what_cannot_have_a_block_is_refused(void **state) {
     (void)state;
-    zb_hierarchy *store = store_tree(false);
+    zb_hierarchy *hierarchy = store_tree(false);
     zb_error err;
-    char *before = store_text(store, "a/zarr.json");
-    ASSERT_FAILS(zb_group_consolidate(store, "a", &err), ZB_EINVAL, err, "only groups");
-    store_expect(store, "a/zarr.json", before);
+    char *before = store_text(hierarchy, "a/zarr.json");
+    ASSERT_FAILS(zb_group_consolidate(hierarchy, "a", &err), ZB_EINVAL, err, "only groups");
+    store_expect(hierarchy, "a/zarr.json", before);
     free(before);
-    ASSERT_FAILS(zb_group_consolidate(store, "none", &err), ZB_ENOTFOUND, err, "none");
-    store_set(store, "old/.zgroup", "{\"zarr_format\":2}");
-    ASSERT_FAILS(zb_group_consolidate(store, "old", &err), ZB_EUNSUPPORTED, err, "version 2");
-    zb_hierarchy_release(store);
+    ASSERT_FAILS(zb_group_consolidate(hierarchy, "none", &err), ZB_ENOTFOUND, err, "none");
+    store_set(hierarchy, "old/.zgroup", "{\"zarr_format\":2}");
+    ASSERT_FAILS(zb_group_consolidate(hierarchy, "old", &err), ZB_EUNSUPPORTED, err, "version 2");
+    zb_hierarchy_release(hierarchy);
 }
 
 int main(void) {

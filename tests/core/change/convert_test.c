@@ -30,15 +30,15 @@ static enum zb_code open_meanwhile(zb_store *store, const zb_open *open, zb_obje
 
 /* A group with an array whose only chunk is too short. */
 static zb_hierarchy *new_source(void) {
-    zb_hierarchy *store = store_new();
-    store_set(store, ".zgroup", "{\"zarr_format\":2}");
-    store_set(store, "a/.zarray", ZARRAY);
-    store_set(store, "a/0", "x");
-    meanwhile.own = zb_hierarchy_store(store)->ops;
-    meanwhile.ops = *zb_hierarchy_store(store)->ops;
+    zb_hierarchy *hierarchy = store_new();
+    store_set(hierarchy, ".zgroup", "{\"zarr_format\":2}");
+    store_set(hierarchy, "a/.zarray", ZARRAY);
+    store_set(hierarchy, "a/0", "x");
+    meanwhile.own = zb_hierarchy_store(hierarchy)->ops;
+    meanwhile.ops = *zb_hierarchy_store(hierarchy)->ops;
     meanwhile.ops.open = open_meanwhile;
-    zb_hierarchy_store(store)->ops = &meanwhile.ops;
-    return store;
+    zb_hierarchy_store(hierarchy)->ops = &meanwhile.ops;
+    return hierarchy;
 }
 
 static void copy_fails(fixture *f, const char *key, void (*act)(void), enum zb_code expected) {

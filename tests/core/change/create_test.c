@@ -44,27 +44,27 @@ static const char golden_group[] = "{\n"
 
 static void test_golden(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
-    zb_node *group = store_group(store, "", "{\"b\":1.50}");
-    store_expect(store, "zarr.json", golden_group);
-    zb_node *array = store_array(store, "a");
-    store_expect(store, "a/zarr.json", golden_array);
+    zb_hierarchy *hierarchy = store_new();
+    zb_node *group = store_group(hierarchy, "", "{\"b\":1.50}");
+    store_expect(hierarchy, "zarr.json", golden_group);
+    zb_node *array = store_array(hierarchy, "a");
+    store_expect(hierarchy, "a/zarr.json", golden_array);
     assert_string_equal(zb_node_path(array), "a");
     assert_int_equal(zb_node_array(array)->shape[1], 20);
     zb_node_release(array);
     zb_node_release(group);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* The codecs member, compact, of an array that was created from this specification. */
 static char *codecs_of(const zb_array_spec *spec) {
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_array_create(store, "", spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, "", spec, &node, &err), err);
     char *text = zb_json_print(zb_json_get(zb_node_document(node), "codecs"));
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     return text;
 }
 
@@ -104,14 +104,14 @@ static void test_codecs(void **state) {
 
 static void test_names_and_keys(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     zb_node *node;
     zb_error err;
     zb_array_spec spec = store_spec;
     spec.separator = '.';
     spec.dimension_names = (const char *const[]){"y \"quoted\"", NULL};
     spec.attributes = "{\"z\":1,\"a\":18446744073709551615}";
-    ASSERT_OK(zb_array_create(store, "grün", &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, "grün", &spec, &node, &err), err);
     const zb_array_info *info = zb_node_array(node);
     assert_string_equal(info->dimension_names[0], "y \"quoted\"");
     assert_null(info->dimension_names[1]);
@@ -122,20 +122,20 @@ static void test_names_and_keys(void **state) {
     assert_string_equal(text, spec.attributes);
     free(text);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Nothing is written when the specification does not work. */
 static void expect_refused(const char *path, const zb_array_spec *spec, enum zb_code expected,
                            const char *message) {
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     zb_node *node;
     zb_error err;
-    ASSERT_FAILS(zb_array_create(store, path, spec, &node, &err), expected, err, message);
-    char *dump = store_dump(store);
+    ASSERT_FAILS(zb_array_create(hierarchy, path, spec, &node, &err), expected, err, message);
+    char *dump = store_dump(hierarchy);
     assert_string_equal(dump, "");
     free(dump);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void test_refused_specs(void **state) {
@@ -215,115 +215,116 @@ static void test_refused_names(void **state) {
 static void test_names_that_are_free(void **state) {
     (void)state;
     static const char *const good[] = {".hidden", "..a", ".zb-lock", ".git/x", "_", "a__", "__g/x"};
-    zb_hierarchy *store = store_new();
-    store_set(store, "__g/zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
+    zb_hierarchy *hierarchy = store_new();
+    store_set(hierarchy, "__g/zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\"}");
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        zb_node_release(store_array(store, good[i]));
-    zb_hierarchy_release(store);
+        zb_node_release(store_array(hierarchy, good[i]));
+    zb_hierarchy_release(hierarchy);
 }
 
 static void test_groups_above(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
-    zb_node *node = store_array(store, "a/b/c"), *other;
+    zb_hierarchy *hierarchy = store_new();
+    zb_node *node = store_array(hierarchy, "a/b/c"), *other;
     zb_error err;
-    char *group = store_text(store, "zarr.json");
-    store_expect(store, "a/zarr.json", group);
-    store_expect(store, "a/b/zarr.json", group);
+    char *group = store_text(hierarchy, "zarr.json");
+    store_expect(hierarchy, "a/zarr.json", group);
+    store_expect(hierarchy, "a/b/zarr.json", group);
     free(group);
-    store_expect(store, "a/b/c/zarr.json", golden_array);
+    store_expect(hierarchy, "a/b/c/zarr.json", golden_array);
     zb_node_release(node);
 
-    char *before = store_dump(store);
-    ASSERT_FAILS(zb_group_create(store, "a/b/c", NULL, &other, &err), ZB_ECONFLICT, err,
+    char *before = store_dump(hierarchy);
+    ASSERT_FAILS(zb_group_create(hierarchy, "a/b/c", NULL, &other, &err), ZB_ECONFLICT, err,
                  "node at /a/b/c already");
-    ASSERT_FAILS(zb_array_create(store, "a/b", &store_spec, &other, &err), ZB_ECONFLICT, err,
+    ASSERT_FAILS(zb_array_create(hierarchy, "a/b", &store_spec, &other, &err), ZB_ECONFLICT, err,
                  "node at /a/b already");
-    ASSERT_FAILS(zb_group_create(store, "a/b/c/d/e", NULL, &other, &err), ZB_ECONFLICT, err,
+    ASSERT_FAILS(zb_group_create(hierarchy, "a/b/c/d/e", NULL, &other, &err), ZB_ECONFLICT, err,
                  "/a/b/c is no group");
-    char *after = store_dump(store);
+    char *after = store_dump(hierarchy);
     assert_string_equal(before, after);
     free(before);
     free(after);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Chunks left by a deletion that was killed do not become the new array's; other files stay. */
 static void test_leftovers(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     zb_error err;
     zb_node *node, *other;
-    store_set(store, "a/c/0/0", "old");
-    store_set(store, "a/c/700/0", "old");
-    store_set(store, "a/c/x", "mine");
-    store_set(store, "a/c/00/0", "mine");
-    store_set(store, "a/readme", "mine");
-    store_set(store, "a/0/0", "mine");
-    node = store_array(store, "a");
-    store_expect(store, "a/c/0/0", NULL);
-    store_expect(store, "a/c/700/0", NULL);
-    store_expect(store, "a/c/x", "mine");
-    store_expect(store, "a/c/00/0", "mine");
-    store_expect(store, "a/readme", "mine");
-    store_expect(store, "a/0/0", "mine");
+    store_set(hierarchy, "a/c/0/0", "old");
+    store_set(hierarchy, "a/c/700/0", "old");
+    store_set(hierarchy, "a/c/x", "mine");
+    store_set(hierarchy, "a/c/00/0", "mine");
+    store_set(hierarchy, "a/readme", "mine");
+    store_set(hierarchy, "a/0/0", "mine");
+    node = store_array(hierarchy, "a");
+    store_expect(hierarchy, "a/c/0/0", NULL);
+    store_expect(hierarchy, "a/c/700/0", NULL);
+    store_expect(hierarchy, "a/c/x", "mine");
+    store_expect(hierarchy, "a/c/00/0", "mine");
+    store_expect(hierarchy, "a/readme", "mine");
+    store_expect(hierarchy, "a/0/0", "mine");
     zb_node_release(node);
-    store_set(store, "g/deep/down/zarr.json", golden_group);
-    ASSERT_FAILS(zb_array_create(store, "g", &store_spec, &other, &err), ZB_ECONFLICT, err,
+    store_set(hierarchy, "g/deep/down/zarr.json", golden_group);
+    ASSERT_FAILS(zb_array_create(hierarchy, "g", &store_spec, &other, &err), ZB_ECONFLICT, err,
                  "node below, /g/deep/down");
-    zb_node_release(store_group(store, "g", NULL)); /* a group may come above them */
-    zb_hierarchy_release(store);
+    zb_node_release(store_group(hierarchy, "g", NULL)); /* a group may come above them */
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Without a document, in a store where only consolidated metadata describe nodes. */
 static void test_described_nodes(void **state) {
     (void)state;
-    zb_hierarchy *store = store_tree(true), *from = store_tree(false);
+    zb_hierarchy *hierarchy = store_tree(true), *from = store_tree(false);
     zb_error err;
     zb_node *root, *other;
     static const char *const own[] = {"a/zarr.json", "b/zarr.json", "b/c/zarr.json",
                                       "b/D/zarr.json", "b/D/e/zarr.json"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        ASSERT_OK(zb_store_erase(zb_hierarchy_store(store), own[i], &err), err);
-    store_set(store, "a/c/0/0", "chunk");
-    char *before = store_dump(store);
+        ASSERT_OK(zb_store_erase(zb_hierarchy_store(hierarchy), own[i], &err), err);
+    store_set(hierarchy, "a/c/0/0", "chunk");
+    char *before = store_dump(hierarchy);
     for (int opened = 0; opened < 2; opened++) {
         if (opened)
-            ASSERT_OK(zb_node_open(store, "", &root, &err), err);
-        ASSERT_FAILS(zb_array_create(store, "b/c", &store_spec, &other, &err), ZB_ECONFLICT, err,
-                     "node at /b already, which only consolidated metadata describe");
-        ASSERT_FAILS(zb_array_create(store, "a", &store_spec, &other, &err), ZB_ECONFLICT, err,
+            ASSERT_OK(zb_node_open(hierarchy, "", &root, &err), err);
+        ASSERT_FAILS(zb_array_create(hierarchy, "b/c", &store_spec, &other, &err), ZB_ECONFLICT,
+                     err, "node at /b already, which only consolidated metadata describe");
+        ASSERT_FAILS(zb_array_create(hierarchy, "a", &store_spec, &other, &err), ZB_ECONFLICT, err,
                      "node at /a already, which only consolidated metadata describe");
-        ASSERT_FAILS(zb_group_create(store, "a", NULL, &other, &err), ZB_ECONFLICT, err,
+        ASSERT_FAILS(zb_group_create(hierarchy, "a", NULL, &other, &err), ZB_ECONFLICT, err,
                      "node at /a already");
-        ASSERT_FAILS(zb_group_create(store, "b/new", NULL, &other, &err), ZB_ECONFLICT, err,
+        ASSERT_FAILS(zb_group_create(hierarchy, "b/new", NULL, &other, &err), ZB_ECONFLICT, err,
                      "node at /b already");
-        ASSERT_FAILS(zb_node_copy(from, "b/c", store, "a", &err), ZB_ECONFLICT, err,
+        ASSERT_FAILS(zb_node_copy(from, "b/c", hierarchy, "a", &err), ZB_ECONFLICT, err,
                      "node at /a already");
-        ASSERT_FAILS(zb_group_create(store, "new", NULL, &other, &err), ZB_EUNSUPPORTED, err,
+        ASSERT_FAILS(zb_group_create(hierarchy, "new", NULL, &other, &err), ZB_EUNSUPPORTED, err,
                      "only the consolidated metadata of / describe the nodes below it");
-        ASSERT_FAILS(zb_node_copy(from, "b/c", store, "new", &err), ZB_EUNSUPPORTED, err,
+        ASSERT_FAILS(zb_node_copy(from, "b/c", hierarchy, "new", &err), ZB_EUNSUPPORTED, err,
                      "change a copy of the store");
     }
-    char *after = store_dump(store);
+    char *after = store_dump(hierarchy);
     assert_string_equal(before, after);
     free(before);
     free(after);
     zb_node_release(root);
     zb_hierarchy_release(from);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void test_root_array(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     zb_error err;
     zb_node *other;
-    zb_node *node = store_array(store, "");
-    store_expect(store, "zarr.json", golden_array);
-    ASSERT_FAILS(zb_group_create(store, "a", NULL, &other, &err), ZB_ECONFLICT, err, "no group");
+    zb_node *node = store_array(hierarchy, "");
+    store_expect(hierarchy, "zarr.json", golden_array);
+    ASSERT_FAILS(zb_group_create(hierarchy, "a", NULL, &other, &err), ZB_ECONFLICT, err,
+                 "no group");
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Nodes that differ by their names alone share a document in memory, whichever store they are in,
@@ -331,14 +332,15 @@ static void test_root_array(void **state) {
 static void test_equal_documents(void **state) {
     (void)state;
     static const char one[] = "{\"a\": 1}", other[] = "{\"a\": 2}";
-    zb_hierarchy *store = store_new(), *second = store_new();
-    zb_node *first = store_group(store, "g", one), *differs = store_group(store, "h", other);
+    zb_hierarchy *hierarchy = store_new(), *second = store_new();
+    zb_node *first = store_group(hierarchy, "g", one),
+            *differs = store_group(hierarchy, "h", other);
     zb_node *again = store_group(second, "i", one), *array = store_array(second, "j");
     assert_ptr_equal(zb_node_attributes(first), zb_node_attributes(again));
     assert_ptr_not_equal(zb_node_attributes(first), zb_node_attributes(differs));
     assert_string_equal(zb_json_number(zb_json_get(zb_node_attributes(differs), "a")), "2");
     zb_node_release(first);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     assert_string_equal(zb_json_number(zb_json_get(zb_node_attributes(again), "a")), "1");
     store_expect(second, "j/zarr.json", golden_array);
     zb_node_release(store_array(second, "k"));
@@ -353,15 +355,16 @@ static void test_equal_documents(void **state) {
 static void test_attributes_out_of_bounds(void **state) {
     (void)state;
     static const char *const texts[] = {"{},\"x\":{}", "{}}", "{\"a\": NaN}", "[]", ""};
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     for (size_t i = 0; i < 2 * sizeof texts / sizeof *texts; i++) {
         zb_node *node;
         zb_error err;
         zb_array_spec spec = store_spec;
         spec.attributes = texts[i / 2];
-        ASSERT_FAILS(zb_group_create(store, "g", texts[i / 2], &node, &err), ZB_EINVAL, err,
+        ASSERT_FAILS(zb_group_create(hierarchy, "g", texts[i / 2], &node, &err), ZB_EINVAL, err,
                      "attributes");
-        ASSERT_FAILS(zb_array_create(store, "a", &spec, &node, &err), ZB_EINVAL, err, "attributes");
+        ASSERT_FAILS(zb_array_create(hierarchy, "a", &spec, &node, &err), ZB_EINVAL, err,
+                     "attributes");
     }
     /* Not even where the text would be that of another array. */
     zb_node *node;
@@ -369,12 +372,12 @@ static void test_attributes_out_of_bounds(void **state) {
     zb_array_spec spec = store_spec;
     spec.attributes = "{}";
     spec.dimension_names = (const char *const[]){"x", "y"};
-    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, "a", &spec, &node, &err), err);
     zb_node_release(node);
     spec.attributes = "{},\"dimension_names\":[\"x\",\"y\"]";
     spec.dimension_names = NULL;
-    ASSERT_FAILS(zb_array_create(store, "b", &spec, &node, &err), ZB_EINVAL, err, "attributes");
-    zb_hierarchy_release(store);
+    ASSERT_FAILS(zb_array_create(hierarchy, "b", &spec, &node, &err), ZB_EINVAL, err, "attributes");
+    zb_hierarchy_release(hierarchy);
 }
 
 int main(void) {

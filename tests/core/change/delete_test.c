@@ -16,33 +16,33 @@
 
 enum { GROUPS = 40 };
 
-static void create(zb_hierarchy *store, const char *path) {
+static void create(zb_hierarchy *hierarchy, const char *path) {
     zb_error err;
     zb_node *node;
-    ASSERT_OK(zb_group_create(store, path, NULL, &node, &err), err);
+    ASSERT_OK(zb_group_create(hierarchy, path, NULL, &node, &err), err);
     zb_node_release(node);
 }
 
 /* "g" and "h" have two levels below them. */
-static void make_nodes(zb_hierarchy *store) {
+static void make_nodes(zb_hierarchy *hierarchy) {
     char path[40];
-    create(store, "");
+    create(hierarchy, "");
     for (int i = 0; i < GROUPS; i++) {
         snprintf(path, sizeof path, "%c/x%d/y", i % 2 ? 'g' : 'h', i);
-        create(store, path);
+        create(hierarchy, path);
     }
 }
 
 /* The ways to delete: one call, or a lock scope. */
-static enum zb_code delete_at_once(zb_hierarchy *store, const char *path, zb_error *err) {
-    return zb_node_delete(store, path, err);
+static enum zb_code delete_at_once(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
+    return zb_node_delete(hierarchy, path, err);
 }
 
-static enum zb_code delete_in_a_turn(zb_hierarchy *store, const char *path, zb_error *err) {
+static enum zb_code delete_in_a_turn(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     zb_lock_scope lock_scope;
-    enum zb_code code = zb_lock_scope_begin(store, &lock_scope, err);
+    enum zb_code code = zb_lock_scope_begin(hierarchy, &lock_scope, err);
     if (!code)
-        code = zb_lock_scope_end(store, &lock_scope, zb_node_delete(store, path, err), err);
+        code = zb_lock_scope_end(hierarchy, &lock_scope, zb_node_delete(hierarchy, path, err), err);
     return code;
 }
 
@@ -53,13 +53,13 @@ static pid_t stop_in_the_middle(const fixture *f, const char *path,
     const pid_t parent = getpid();
     const pid_t child = fork();
     if (child == 0) {
-        zb_hierarchy *store;
+        zb_hierarchy *hierarchy;
         zb_error err;
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails lets nobody go on, */
         CHILD_CHECK(getppid() == parent, "the test has ended"); /* nor one that failed before */
-        CHILD_CHECK(zb_hierarchy_open(f->root, &store, &err) == ZB_OK, "%s", err.message);
+        CHILD_CHECK(zb_hierarchy_open(f->root, &hierarchy, &err) == ZB_OK, "%s", err.message);
         calls_stop(CALL_UNLINKAT, 8);
-        CHILD_CHECK(delete (store, path, &err) == ZB_OK, "%s", err.message);
+        CHILD_CHECK(delete (hierarchy, path, &err) == ZB_OK, "%s", err.message);
         _Exit(0);
     }
     int status;

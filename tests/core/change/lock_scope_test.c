@@ -8,17 +8,17 @@
 #include "support/wrappers.h"
 #include "zarrbridge/change.h"
 
-static void expect_group(zb_hierarchy *store, const char *path) {
+static void expect_group(zb_hierarchy *hierarchy, const char *path) {
     zb_error err;
     zb_node *node;
-    ASSERT_OK(zb_group_create(store, path, NULL, &node, &err), err);
+    ASSERT_OK(zb_group_create(hierarchy, path, NULL, &node, &err), err);
     zb_node_release(node);
 }
 
-static void expect_refused(zb_hierarchy *store, const char *path) {
+static void expect_refused(zb_hierarchy *hierarchy, const char *path) {
     zb_error err;
     zb_node *node;
-    ASSERT_FAILS(zb_group_create(store, path, NULL, &node, &err), ZB_ECONFLICT, err,
+    ASSERT_FAILS(zb_group_create(hierarchy, path, NULL, &node, &err), ZB_ECONFLICT, err,
                  "lock_seconds");
 }
 
@@ -128,14 +128,14 @@ static void stores_around_others_have_turns(void **state) {
 
 static void stores_in_memory_have_turns(void **state) {
     (void)state;
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_lock_scope lock_scope;
     zb_error err;
-    ASSERT_OK(zb_hierarchy_new_mem("memory", &store, &err), err);
-    ASSERT_OK(zb_lock_scope_begin(store, &lock_scope, &err), err);
-    expect_group(store, "a");
-    ASSERT_OK(zb_lock_scope_end(store, &lock_scope, ZB_OK, &err), err);
-    zb_hierarchy_release(store);
+    ASSERT_OK(zb_hierarchy_new_mem("memory", &hierarchy, &err), err);
+    ASSERT_OK(zb_lock_scope_begin(hierarchy, &lock_scope, &err), err);
+    expect_group(hierarchy, "a");
+    ASSERT_OK(zb_lock_scope_end(hierarchy, &lock_scope, ZB_OK, &err), err);
+    zb_hierarchy_release(hierarchy);
 }
 
 int main(void) {

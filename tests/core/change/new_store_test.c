@@ -16,10 +16,10 @@ static char *archive_of(const fixture *f) {
 }
 
 static zb_hierarchy *create(const char *path) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    ASSERT_OK(zb_hierarchy_create(path, NULL, &store, &err), err);
-    return store;
+    ASSERT_OK(zb_hierarchy_create(path, NULL, &hierarchy, &err), err);
+    return hierarchy;
 }
 
 /* The names in the fixture's directory. */
@@ -37,13 +37,13 @@ static int count_names(const fixture *f) {
 }
 
 static void expect_group(const char *path, const char *group, bool is_there) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node = NULL;
     zb_error err;
-    ASSERT_OK(zb_hierarchy_open(path, &store, &err), err);
-    assert_int_equal(zb_node_open(store, group, &node, &err), is_there ? ZB_OK : ZB_ENOTFOUND);
+    ASSERT_OK(zb_hierarchy_open(path, &hierarchy, &err), err);
+    assert_int_equal(zb_node_open(hierarchy, group, &node, &err), is_there ? ZB_OK : ZB_ENOTFOUND);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static ino_t inode_of(const char *path) {
@@ -56,19 +56,19 @@ static void an_archive_has_its_name_when_it_is_sealed(void **state) {
     fixture *f = *state;
     zb_error err;
     char *path = archive_of(f);
-    zb_hierarchy *store = create(path);
-    ASSERT_OK(zb_hierarchy_commit(store, &err), err); /* without a root there is none */
-    zb_node_release(store_group(store, "a", NULL));
-    ASSERT_OK(zb_hierarchy_flush(store, &err), err);
+    zb_hierarchy *hierarchy = create(path);
+    ASSERT_OK(zb_hierarchy_commit(hierarchy, &err), err); /* without a root there is none */
+    zb_node_release(store_group(hierarchy, "a", NULL));
+    ASSERT_OK(zb_hierarchy_flush(hierarchy, &err), err);
     assert_int_not_equal(access(path, F_OK), 0);
-    ASSERT_OK(zb_hierarchy_commit(store, &err), err);
+    ASSERT_OK(zb_hierarchy_commit(hierarchy, &err), err);
     expect_group(path, "a", true);
     const ino_t committed = inode_of(path);
-    ASSERT_OK(zb_hierarchy_commit(store, &err), err);
+    ASSERT_OK(zb_hierarchy_commit(hierarchy, &err), err);
     assert_int_equal(inode_of(path), committed); /* nothing has changed */
-    zb_node_release(store_group(store, "b", NULL));
+    zb_node_release(store_group(hierarchy, "b", NULL));
     expect_group(path, "b", false);
-    zb_hierarchy_release(store); /* commits */
+    zb_hierarchy_release(hierarchy); /* commits */
     expect_group(path, "b", true);
     assert_int_equal(count_names(f), 1);
     free(path);
@@ -78,14 +78,14 @@ static void what_is_there_stays_until_then(void **state) {
     fixture *f = *state;
     zb_error err;
     char *path = archive_of(f);
-    zb_hierarchy *store = create(path);
-    zb_node_release(store_group(store, "old", NULL));
-    zb_hierarchy_release(store);
-    store = create(path);
-    zb_node_release(store_group(store, "new", NULL));
+    zb_hierarchy *hierarchy = create(path);
+    zb_node_release(store_group(hierarchy, "old", NULL));
+    zb_hierarchy_release(hierarchy);
+    hierarchy = create(path);
+    zb_node_release(store_group(hierarchy, "new", NULL));
     expect_group(path, "old", true);
-    ASSERT_OK(zb_node_delete(store, "", &err), err);
-    zb_hierarchy_release(store); /* has no root */
+    ASSERT_OK(zb_node_delete(hierarchy, "", &err), err);
+    zb_hierarchy_release(hierarchy); /* has no root */
     expect_group(path, "old", true);
     assert_int_equal(count_names(f), 1);
     free(path);
@@ -93,22 +93,22 @@ static void what_is_there_stays_until_then(void **state) {
 
 static void an_archive_that_cannot_be_made(void **state) {
     fixture *f = *state;
-    zb_hierarchy *store = NULL;
+    zb_hierarchy *hierarchy = NULL;
     zb_error err;
     char *path = NULL;
     assert_true(asprintf(&path, "%s/missing/x.zip", f->root) > 0);
-    assert_int_equal(zb_hierarchy_create(path, NULL, &store, &err), ZB_ENOTFOUND);
+    assert_int_equal(zb_hierarchy_create(path, NULL, &hierarchy, &err), ZB_ENOTFOUND);
     free(path);
     assert_true(asprintf(&path, "%s/d/x.zip", f->root) > 0);
     char *directory = strndup(path, strlen(path) - strlen("/x.zip"));
     assert_int_equal(mkdir(directory, 0777), 0);
-    store = create(path);
-    zb_node_release(store_group(store, "a", NULL));
+    hierarchy = create(path);
+    zb_node_release(store_group(hierarchy, "a", NULL));
     assert_int_equal(mkdir(path, 0777), 0); /* which cannot be replaced */
-    assert_int_equal(zb_hierarchy_commit(store, &err), ZB_EIO);
+    assert_int_equal(zb_hierarchy_commit(hierarchy, &err), ZB_EIO);
     assert_int_equal(rmdir(path), 0);
-    ASSERT_OK(zb_hierarchy_commit(store, &err), err); /* nothing is lost */
-    zb_hierarchy_release(store);
+    ASSERT_OK(zb_hierarchy_commit(hierarchy, &err), err); /* nothing is lost */
+    zb_hierarchy_release(hierarchy);
     expect_group(path, "a", true);
     free(directory);
     free(path);
@@ -142,10 +142,10 @@ static void what_a_new_archive_finds(void **state) {
     assert_int_equal(mkdir(path, 0777), 0);
     assert_int_equal(place_of(path, ""), ZB_PLACE_EMPTY); /* becomes no archive */
     assert_int_equal(rmdir(path), 0);
-    zb_hierarchy *store = create(path);
-    zb_node_release(store_group(store, "a", NULL));
-    ASSERT_OK(zb_hierarchy_commit(store, &err), err);
-    zb_hierarchy_release(store);
+    zb_hierarchy *hierarchy = create(path);
+    zb_node_release(store_group(hierarchy, "a", NULL));
+    ASSERT_OK(zb_hierarchy_commit(hierarchy, &err), err);
+    zb_hierarchy_release(hierarchy);
     assert_int_equal(place_of(path, ""), ZB_PLACE_NODE);
     free(path);
 }
@@ -160,9 +160,9 @@ static void names_of_archives(void **state) {
     assert_false(zb_path_becomes_zip("x.zarr"));
     assert_int_equal(mkdir(path, 0777), 0);
     assert_false(zb_path_becomes_zip(path));
-    zb_hierarchy *store = create(path);
-    zb_node_release(store_group(store, "", NULL));
-    zb_hierarchy_release(store);
+    zb_hierarchy *hierarchy = create(path);
+    zb_node_release(store_group(hierarchy, "", NULL));
+    zb_hierarchy_release(hierarchy);
     expect_group(path, "", true); /* a directory */
     free(path);
 }

@@ -10,10 +10,10 @@
 #include "zarrbridge/sys/hierarchy.h"
 
 /* Opens the root and, when it is a group, its children. */
-static enum zb_code open_all(zb_hierarchy *store, zb_error *err) {
+static enum zb_code open_all(zb_hierarchy *hierarchy, zb_error *err) {
     zb_node *node;
     zb_children children;
-    enum zb_code code = zb_node_open(store, "", &node, err);
+    enum zb_code code = zb_node_open(hierarchy, "", &node, err);
     if (code)
         return code;
     if (!zb_node_array(node)) {
@@ -27,30 +27,31 @@ static enum zb_code open_all(zb_hierarchy *store, zb_error *err) {
 
 /* Counts the allocations at which memory ran out. */
 static size_t starve(const char *text, bool can_list) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    assert_int_equal(zb_hierarchy_new_mem("test", &store, &err), ZB_OK);
+    assert_int_equal(zb_hierarchy_new_mem("test", &hierarchy, &err), ZB_OK);
     assert_int_equal(
-        zb_store_mem_set(zb_hierarchy_store(store), "zarr.json", text, strlen(text), &err), ZB_OK);
+        zb_store_mem_set(zb_hierarchy_store(hierarchy), "zarr.json", text, strlen(text), &err),
+        ZB_OK);
     char *group = sample_group("", NULL);
     assert_int_equal(
-        zb_store_mem_set(zb_hierarchy_store(store), "a/zarr.json", group, strlen(group), &err),
+        zb_store_mem_set(zb_hierarchy_store(hierarchy), "a/zarr.json", group, strlen(group), &err),
         ZB_OK);
-    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(store), "b/zarr.json", "{}", 2, &err),
+    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(hierarchy), "b/zarr.json", "{}", 2, &err),
                      ZB_OK);
     free(group);
-    zb_hierarchy_store(store)->hints.can_list = can_list;
-    enum zb_code expected = open_all(store, &err);
+    zb_hierarchy_store(hierarchy)->hints.can_list = can_list;
+    enum zb_code expected = open_all(hierarchy, &err);
     size_t places = 0;
     for (;; places++) {
         starve_begin(places);
-        enum zb_code code = open_all(store, &err);
+        enum zb_code code = open_all(hierarchy, &err);
         if (starve_end() == 0)
             break;
         if (code != ZB_ENOMEM && (code != expected || code == ZB_OK))
             fail_msg("allocation %zu: %s %s", places, zb_code_name(code), err.message);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     return places;
 }
 

@@ -16,7 +16,7 @@ static const zb_chunk_run thirds[] = {{3, 2}, {4, 1}};
 static const zb_chunk_run halves[] = {{10, 1}, {10, 1}};
 
 /* int16 [10,20], fill 7, uncompressed. */
-static zb_node *create(zb_hierarchy *store, const zb_chunk_runs *runs, const uint64_t *shard) {
+static zb_node *create(zb_hierarchy *hierarchy, const zb_chunk_runs *runs, const uint64_t *shard) {
     static const uint64_t inner[] = {2, 5};
     zb_array_spec spec = store_spec;
     zb_error err;
@@ -25,14 +25,14 @@ static zb_node *create(zb_hierarchy *store, const zb_chunk_runs *runs, const uin
     spec.shard_shape = shard;
     if (shard)
         spec.inner_shape = inner;
-    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, "a", &spec, &node, &err), err);
     return node;
 }
 
-static void expect_grid(zb_hierarchy *store, const char *expected) {
+static void expect_grid(zb_hierarchy *hierarchy, const char *expected) {
     zb_node *node = NULL;
     zb_error err;
-    ASSERT_OK(zb_node_open(store, "a", &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, "a", &node, &err), err);
     char *text = zb_json_print(zb_json_get(zb_node_document(node), "chunk_grid"));
     assert_string_equal(text, expected);
     free(text);
@@ -60,10 +60,10 @@ static void documents_are_as_registered(void **state) {
          "{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[4,5]}}"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        zb_hierarchy *store = store_new();
-        zb_node_release(create(store, rows[i].runs, rows[i].shard));
-        expect_grid(store, rows[i].grid);
-        zb_hierarchy_release(store);
+        zb_hierarchy *hierarchy = store_new();
+        zb_node_release(create(hierarchy, rows[i].runs, rows[i].shard));
+        expect_grid(hierarchy, rows[i].grid);
+        zb_hierarchy_release(hierarchy);
     }
 }
 
@@ -82,16 +82,16 @@ static void specifications_are_checked(void **state) {
         {{wide, 1}, ZB_ELIMIT, "chunk_runs[0]: the extents of the chunks sum up to 2^63 or more"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        zb_hierarchy *store = store_new();
+        zb_hierarchy *hierarchy = store_new();
         const zb_chunk_runs runs[2] = {cases[i].rows, {NULL, 0}};
         zb_array_spec spec = store_spec;
         zb_node *node = NULL;
         zb_error err;
         spec.chunk_runs = runs;
-        ASSERT_FAILS(zb_array_create(store, "a", &spec, &node, &err), cases[i].code, err,
+        ASSERT_FAILS(zb_array_create(hierarchy, "a", &spec, &node, &err), cases[i].code, err,
                      cases[i].message);
-        store_expect(store, "a/zarr.json", NULL);
-        zb_hierarchy_release(store);
+        store_expect(hierarchy, "a/zarr.json", NULL);
+        zb_hierarchy_release(hierarchy);
     }
 }
 
@@ -121,85 +121,85 @@ static int count_finding(void *context, const zb_finding *finding) {
 static void growing_adds_a_chunk(void **state) {
     (void)state;
     static const zb_chunk_run three[] = {{3, 1}, {7, 1}};
-    zb_hierarchy *store = store_new();
-    zb_node *node = create(store, (const zb_chunk_runs[]){{three, 2}, {NULL, 0}}, NULL);
+    zb_hierarchy *hierarchy = store_new();
+    zb_node *node = create(hierarchy, (const zb_chunk_runs[]){{three, 2}, {NULL, 0}}, NULL);
     store_write_all(node, 1);
     node = store_resize(node, 15, 20);
-    expect_grid(store, UNEVEN("[[3,7,5],5]"));
+    expect_grid(hierarchy, UNEVEN("[[3,7,5],5]"));
     expect(node, 10, 20, 1);
     node = store_resize(node, 15, 33); /* a dimension of one extent needs no more chunks */
-    expect_grid(store, UNEVEN("[[3,7,5],5]"));
+    expect_grid(hierarchy, UNEVEN("[[3,7,5],5]"));
     expect(node, 10, 20, 1);
     store_write_all(node, 2);
     node = store_resize(node, 4, 33); /* the grid stays, and has room to grow */
-    expect_grid(store, UNEVEN("[[3,7,5],5]"));
+    expect_grid(hierarchy, UNEVEN("[[3,7,5],5]"));
     expect(node, 4, 33, 2);
     node = store_resize(node, 15, 20);
-    expect_grid(store, UNEVEN("[[3,7,5],5]"));
+    expect_grid(hierarchy, UNEVEN("[[3,7,5],5]"));
     expect(node, 4, 20, 2);
     node = store_resize(node, 0, 20);
     node = store_resize(node, 20, 20);
-    expect_grid(store, UNEVEN("[[3,7,[5,2]],5]"));
+    expect_grid(hierarchy, UNEVEN("[[3,7,[5,2]],5]"));
     expect(node, 0, 0, 0);
     store_write_all(node, 4);
     zb_verify_summary summary;
     zb_error err;
     int findings = 0;
-    ASSERT_OK(zb_hierarchy_verify(store, count_finding, &findings, &summary, &err), err);
+    ASSERT_OK(zb_hierarchy_verify(hierarchy, count_finding, &findings, &summary, &err), err);
     assert_int_equal(findings, 0);
     assert_int_equal(summary.objects, 4 * 4);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* The chunk that is added holds whole inner chunks, and therefore reaches over the edge. */
 static void shards_stay_divided(void **state) {
     (void)state;
     static const zb_chunk_run rows[] = {{4, 1}, {6, 1}}, columns[] = {{15, 1}, {5, 1}};
-    zb_hierarchy *store = store_new();
-    zb_node *node =
-        create(store, (const zb_chunk_runs[]){{rows, 2}, {columns, 2}}, (const uint64_t[]){4, 5});
+    zb_hierarchy *hierarchy = store_new();
+    zb_node *node = create(hierarchy, (const zb_chunk_runs[]){{rows, 2}, {columns, 2}},
+                           (const uint64_t[]){4, 5});
     store_write_all(node, 1);
     node = store_resize(node, 13, 21);
-    expect_grid(store, UNEVEN("[[4,6,4],[15,[5,2]]]"));
+    expect_grid(hierarchy, UNEVEN("[[4,6,4],[15,[5,2]]]"));
     expect(node, 10, 20, 1);
     node = store_resize(node, 14, 25);
-    expect_grid(store, UNEVEN("[[4,6,4],[15,[5,2]]]"));
+    expect_grid(hierarchy, UNEVEN("[[4,6,4],[15,[5,2]]]"));
     expect(node, 10, 20, 1);
     store_write_all(node, 3);
     expect(node, 14, 25, 3);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Another program shrank the array and left the elements; or it wrote chunks of an index that the
    grid did not have. */
 static void what_others_left_is_cleared(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
-    zb_node *node = create(store, (const zb_chunk_runs[]){{thirds, 2}, {NULL, 0}}, NULL);
+    zb_hierarchy *hierarchy = store_new();
+    zb_node *node = create(hierarchy, (const zb_chunk_runs[]){{thirds, 2}, {NULL, 0}}, NULL);
     store_write_all(node, 1);
-    char *text = store_text(store, "a/zarr.json"), *shape = strstr(text, "[10, 20]");
+    char *text = store_text(hierarchy, "a/zarr.json"), *shape = strstr(text, "[10, 20]");
     assert_non_null(shape);
     memcpy(shape, "[ 7, 20]", 8);
-    store_set(store, "a/zarr.json", text);
+    store_set(hierarchy, "a/zarr.json", text);
     free(text);
-    store_set(store, "a/c/3/0", "garbage");
+    store_set(hierarchy, "a/c/3/0", "garbage");
     zb_node_release(node);
     zb_error err;
-    ASSERT_OK(zb_node_open(store, "a", &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, "a", &node, &err), err);
     node = store_resize(node, 12, 20);
-    expect_grid(store, UNEVEN("[[[3,2],4,2],5]"));
+    expect_grid(hierarchy, UNEVEN("[[[3,2],4,2],5]"));
     expect(node, 7, 20, 1);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* A handle from before goes on reading its part, and may write the chunks that did not change. */
 static void old_handles_go_on(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
-    zb_node *old = create(store, (const zb_chunk_runs[]){{thirds, 2}, {NULL, 0}}, NULL), *node;
+    zb_hierarchy *hierarchy = store_new();
+    zb_node *old = create(hierarchy, (const zb_chunk_runs[]){{thirds, 2}, {NULL, 0}}, NULL), *node;
     zb_error err;
     ASSERT_OK(zb_array_resize(old, (const uint64_t[]){14, 20}, &node, &err), err);
     store_write_all(node, 5);
@@ -214,37 +214,37 @@ static void old_handles_go_on(void **state) {
     assert_int_equal(*(int16_t *)last.view.data, 5);
     zb_node_release(old);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void drafts_are_not_resized(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
-    store_set(store, "a/zarr.json",
+    zb_hierarchy *hierarchy = store_new();
+    store_set(hierarchy, "a/zarr.json",
               "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[10],\"data_type\":\"int16\","
               "\"chunk_grid\":{\"name\":\"rectangular\",\"configuration\":{\"chunk_shape\":[[4,6]]"
               "}},\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":7,"
               "\"codecs\":[\"bytes\"]}");
     zb_node *node = NULL, *out = NULL;
     zb_error err;
-    ASSERT_OK(zb_node_open(store, "a", &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, "a", &node, &err), err);
     for (uint64_t rows = 5; rows < 20; rows += 10)
         ASSERT_FAILS(zb_array_resize(node, &rows, &out, &err), ZB_EUNSUPPORTED, err,
                      "the draft chunk_grid \"rectangular\" cannot be resized");
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void a_chunk_too_large_is_refused(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
-    zb_node *node = create(store, (const zb_chunk_runs[]){{thirds, 2}, {NULL, 0}}, NULL), *out;
+    zb_hierarchy *hierarchy = store_new();
+    zb_node *node = create(hierarchy, (const zb_chunk_runs[]){{thirds, 2}, {NULL, 0}}, NULL), *out;
     zb_error err;
     ASSERT_FAILS(zb_array_resize(node, (const uint64_t[]){1ull << 40, 20}, &out, &err), ZB_ELIMIT,
                  err, "chunk_bytes");
-    expect_grid(store, UNEVEN("[[[3,2],4],5]"));
+    expect_grid(hierarchy, UNEVEN("[[[3,2],4],5]"));
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 int main(void) {

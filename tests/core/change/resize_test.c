@@ -66,10 +66,10 @@ static const zb_array_spec *variants(size_t i) {
 static void test_shrink_and_grow(void **state) {
     (void)state;
     for (size_t i = 0; variants(i); i++) {
-        zb_hierarchy *store = store_new();
+        zb_hierarchy *hierarchy = store_new();
         zb_node *node;
         zb_error err;
-        ASSERT_OK(zb_array_create(store, "a", variants(i), &node, &err), err);
+        ASSERT_OK(zb_array_create(hierarchy, "a", variants(i), &node, &err), err);
         store_write_all(node, 3);
         node = store_resize(node, 6, 20);
         expect(node, 6, 20, 3);
@@ -78,21 +78,21 @@ static void test_shrink_and_grow(void **state) {
         node = store_resize(node, 10, 7); /* the other dimension, within a chunk */
         node = store_resize(node, 30, 30);
         expect(node, 6, 7, 3);
-        store_expect(store, MARKER, NULL);
+        store_expect(hierarchy, MARKER, NULL);
         node = store_resize(node, 0, 5);
         assert_int_equal(count_chunks(node), 0);
         node = store_resize(node, 10, 20);
         expect(node, 0, 0, 3);
         zb_node_release(node);
-        zb_hierarchy_release(store);
+        zb_hierarchy_release(hierarchy);
     }
 }
 
 /* Chunks beyond the edge are erased, those that became all fill as well. */
 static void test_chunks_go(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
-    zb_node *node = store_array(store, "a");
+    zb_hierarchy *hierarchy = store_new();
+    zb_node *node = store_array(hierarchy, "a");
     store_write_all(node, 3);
     assert_int_equal(count_chunks(node), 12);
     node = store_resize(node, 5, 10);
@@ -100,40 +100,40 @@ static void test_chunks_go(void **state) {
     node = store_resize(node, 4, 10);
     assert_int_equal(count_chunks(node), 2);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* A grid of 2^60 chunks: only those that exist are looked at. */
 static void test_sparse(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     zb_node *node;
     zb_error err;
     zb_array_spec spec = store_spec;
     spec.shape = (const uint64_t[]){UINT64_C(1) << 31, UINT64_C(1) << 30};
     spec.inner_shape = (const uint64_t[]){1, 2};
-    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
-    store_set(store, "a/c/5/7", "abcd");
-    store_set(store, "a/c/2000000000/7", "abcd");
+    ASSERT_OK(zb_array_create(hierarchy, "a", &spec, &node, &err), err);
+    store_set(hierarchy, "a/c/5/7", "abcd");
+    store_set(hierarchy, "a/c/2000000000/7", "abcd");
     node = store_resize(node, 1000, 15);
-    store_expect(store, "a/c/2000000000/7", NULL);
-    char *cut = store_text(store, "a/c/5/7");
+    store_expect(hierarchy, "a/c/2000000000/7", NULL);
+    char *cut = store_text(hierarchy, "a/c/5/7");
     assert_memory_equal(cut, "ab\x07", 4); /* the second element is the fill value now */
     free(cut);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* A process was killed after it had put the document: the next resize finishes its work. */
 static void test_unfinished(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
-    zb_node *node = store_array(store, "a");
+    zb_hierarchy *hierarchy = store_new();
+    zb_node *node = store_array(hierarchy, "a");
     zb_error err;
     store_write_all(node, 3);
     zb_node *small;
     zb_hierarchy *fault;
-    ASSERT_OK(wrap(zb_store_new_fault, store, &fault, &err), err);
+    ASSERT_OK(wrap(zb_store_new_fault, hierarchy, &fault, &err), err);
     zb_node *through;
     ASSERT_OK(zb_node_open(fault, "a", &through, &err), err);
     bool seen = false;
@@ -144,13 +144,13 @@ static void test_unfinished(void **state) {
         seen = code == ZB_OK;
         if (!seen) {
             zb_node *now;
-            ASSERT_OK(zb_node_open(store, "a", &now, &err), err);
+            ASSERT_OK(zb_node_open(hierarchy, "a", &now, &err), err);
             /* Old or new, and complete as seen through its shape. */
             bool old = zb_node_array(now)->shape[0] == 10;
             expect(now, old ? 10 : 6, old ? 20 : 9, 3);
             now = store_resize(now, 10, 20);
             expect(now, old ? 10 : 6, old ? 20 : 9, 3);
-            store_expect(store, MARKER, NULL);
+            store_expect(hierarchy, MARKER, NULL);
             store_write_all(now, 3);
             zb_node_release(now);
         }
@@ -166,18 +166,18 @@ static void test_unfinished(void **state) {
     zb_node_release(through);
     zb_hierarchy_release(fault);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Growing asks for the chunks on the edge and behind it, and touches none that is as it should be.
    Chunks in the middle are not looked at. */
 static void test_growing_is_cheap(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new(), *count;
+    zb_hierarchy *hierarchy = store_new(), *count;
     zb_error err;
-    zb_node *node = store_array(store, "a"), *through;
+    zb_node *node = store_array(hierarchy, "a"), *through;
     store_write_all(node, 3);
-    ASSERT_OK(wrap(zb_store_new_count, store, &count, &err), err);
+    ASSERT_OK(wrap(zb_store_new_count, hierarchy, &count, &err), err);
     ASSERT_OK(zb_node_open(count, "a", &through, &err), err);
     zb_store_count_take(zb_hierarchy_store(count));
     through = store_resize(through, 1000, 20);
@@ -188,15 +188,15 @@ static void test_growing_is_cheap(void **state) {
     zb_node_release(through);
     zb_hierarchy_release(count);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Three characters in place of the number of rows, in the document alone. */
-static void set_rows(zb_hierarchy *store, const char *rows) {
-    char *text = store_text(store, "a/zarr.json"), *shape = strstr(text, "10,");
+static void set_rows(zb_hierarchy *hierarchy, const char *rows) {
+    char *text = store_text(hierarchy, "a/zarr.json"), *shape = strstr(text, "10,");
     assert_non_null(shape);
     memcpy(shape, rows, 3);
-    store_set(store, "a/zarr.json", text);
+    store_set(hierarchy, "a/zarr.json", text);
     free(text);
 }
 
@@ -205,14 +205,14 @@ static void set_rows(zb_hierarchy *store, const char *rows) {
 static void test_foreign_padding(void **state) {
     (void)state;
     for (size_t i = 0; variants(i); i++) {
-        zb_hierarchy *store = store_new();
+        zb_hierarchy *hierarchy = store_new();
         zb_node *big, *small;
         zb_error err;
-        ASSERT_OK(zb_array_create(store, "a", variants(i), &big, &err), err);
+        ASSERT_OK(zb_array_create(hierarchy, "a", variants(i), &big, &err), err);
         store_write_all(big, 3);
         /* As zarr-python shrinks: another shape in the document, and some chunks fewer or none. */
-        set_rows(store, " 6,");
-        ASSERT_OK(zb_node_open(store, "a", &small, &err), err);
+        set_rows(hierarchy, " 6,");
+        ASSERT_OK(zb_node_open(hierarchy, "a", &small, &err), err);
         expect(small, 6, 20, 3);
         small = store_resize(small, 9, 20);
         expect(small, 6, 20, 3);
@@ -221,7 +221,7 @@ static void test_foreign_padding(void **state) {
         expect(small, 9, 20, 4);
         zb_node_release(small);
         zb_node_release(big);
-        zb_hierarchy_release(store);
+        zb_hierarchy_release(hierarchy);
     }
 }
 
@@ -232,13 +232,13 @@ static void test_foreign_padding_interrupted(void **state) {
     bool failed = true;
     int places = 0;
     for (uint64_t nth = 1; failed; nth++) {
-        zb_hierarchy *store = store_new(), *fault;
+        zb_hierarchy *hierarchy = store_new(), *fault;
         zb_node *big, *small, *grown = NULL;
         zb_error err;
-        ASSERT_OK(zb_array_create(store, "a", variants(1), &big, &err), err);
+        ASSERT_OK(zb_array_create(hierarchy, "a", variants(1), &big, &err), err);
         store_write_all(big, 3);
-        set_rows(store, " 6,");
-        ASSERT_OK(wrap(zb_store_new_fault, store, &fault, &err), err);
+        set_rows(hierarchy, " 6,");
+        ASSERT_OK(wrap(zb_store_new_fault, hierarchy, &fault, &err), err);
         ASSERT_OK(zb_node_open(fault, "a", &small, &err), err);
         zb_store_fault_from(zb_hierarchy_store(fault), nth);
         failed = zb_array_resize(small, (const uint64_t[]){30, 20}, &grown, &err) != ZB_OK;
@@ -246,13 +246,13 @@ static void test_foreign_padding_interrupted(void **state) {
         zb_node_release(failed ? NULL : grown);
         zb_node_release(small);
         zb_hierarchy_release(fault);
-        ASSERT_OK(zb_node_open(store, "a", &small, &err), err);
+        ASSERT_OK(zb_node_open(hierarchy, "a", &small, &err), err);
         expect(small, 6, 20, 3);
         small = store_resize(small, 30, 20);
         expect(small, 6, 20, 3);
         zb_node_release(small);
         zb_node_release(big);
-        zb_hierarchy_release(store);
+        zb_hierarchy_release(hierarchy);
     }
     assert_true(places > 10);
 }
@@ -260,28 +260,28 @@ static void test_foreign_padding_interrupted(void **state) {
 /* Behind an edge that is large, in many chunks: the same, by listing. */
 static void test_foreign_chunks(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     zb_node *node;
     zb_error err;
     zb_array_spec spec = store_spec;
     spec.shape = (const uint64_t[]){3, UINT64_C(1) << 40};
     spec.inner_shape = (const uint64_t[]){2, 2};
-    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
-    store_set(store, "a/c/0/7", "abcdefgh");
-    store_set(store, "a/c/1/7", "abcdefgh");
-    store_set(store, "a/c/2/9", "abcdefgh");
-    store_set(store, "a/c/9/9", "abcdefgh");
+    ASSERT_OK(zb_array_create(hierarchy, "a", &spec, &node, &err), err);
+    store_set(hierarchy, "a/c/0/7", "abcdefgh");
+    store_set(hierarchy, "a/c/1/7", "abcdefgh");
+    store_set(hierarchy, "a/c/2/9", "abcdefgh");
+    store_set(hierarchy, "a/c/9/9", "abcdefgh");
     zb_node *grown;
     ASSERT_OK(zb_array_resize(node, (const uint64_t[]){8, UINT64_C(1) << 40}, &grown, &err), err);
-    store_expect(store, "a/c/0/7", "abcdefgh");
-    char *edge = store_text(store, "a/c/1/7");
+    store_expect(hierarchy, "a/c/0/7", "abcdefgh");
+    char *edge = store_text(hierarchy, "a/c/1/7");
     assert_memory_equal(edge, "abcd\x07", 6); /* its second row is fill now */
     free(edge);
-    store_expect(store, "a/c/2/9", NULL);
-    store_expect(store, "a/c/9/9", "abcdefgh"); /* still outside */
+    store_expect(hierarchy, "a/c/2/9", NULL);
+    store_expect(hierarchy, "a/c/9/9", "abcdefgh"); /* still outside */
     zb_node_release(grown);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* ---- Writers at the same time ---- */
@@ -303,25 +303,26 @@ static void *put_late(void *context) {
     return NULL;
 }
 
-static void shrink_beside_a_writer(zb_hierarchy *store, const char *path, uint64_t columns,
+static void shrink_beside_a_writer(zb_hierarchy *hierarchy, const char *path, uint64_t columns,
                                    const char *key) {
-    late_writer late = {.store = store, .key = key, .other = gettid()};
+    late_writer late = {.store = hierarchy, .key = key, .other = gettid()};
     pthread_t thread;
     zb_node *node;
     zb_error err;
     zb_array_spec spec = store_spec;
     spec.shape = (const uint64_t[]){8, columns};
     spec.inner_shape = (const uint64_t[]){1, 2};
-    ASSERT_OK(zb_array_create(store, path, &spec, &node, &err), err);
-    store_set(store, key, "wxyz");
-    ASSERT_OK(zb_store_erase(zb_hierarchy_store(store), key, &err), err); /* its directory stays */
-    ASSERT_OK(zb_store_lock(zb_hierarchy_store(store), key, &late.lock, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, path, &spec, &node, &err), err);
+    store_set(hierarchy, key, "wxyz");
+    /* its directory stays */
+    ASSERT_OK(zb_store_erase(zb_hierarchy_store(hierarchy), key, &err), err);
+    ASSERT_OK(zb_store_lock(zb_hierarchy_store(hierarchy), key, &late.lock, &err), err);
     assert_int_equal(pthread_create(&thread, NULL, put_late, &late), 0);
     node = store_resize(node, 2, 3);
     pthread_join(thread, NULL);
-    store_expect(store, key, NULL);
+    store_expect(hierarchy, key, NULL);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Whether chunks are asked for one by one or listed, shrinking waits for the writer; and not for
@@ -332,34 +333,34 @@ static void test_writer_at_the_same_time(void **state) {
     static const char *const paths[] = {"a", ""}, *const keys[] = {"a/c/5/2", "c/5/2"};
     for (int i = 0; i < 4; i++) {
         char *root = check_new_directory();
-        zb_hierarchy *store, *empty;
+        zb_hierarchy *hierarchy, *empty;
         zb_error err;
         ASSERT_OK(zb_hierarchy_new_mem("mem", &empty, &err), err);
         shrink_beside_a_writer(empty, paths[i / 2], columns[i % 2], keys[i / 2]);
-        ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
-        shrink_beside_a_writer(store, paths[i / 2], columns[i % 2], keys[i / 2]);
+        ASSERT_OK(zb_hierarchy_open(root, &hierarchy, &err), err);
+        shrink_beside_a_writer(hierarchy, paths[i / 2], columns[i % 2], keys[i / 2]);
         check_remove_directory(root);
     }
 }
 
 static void test_refused(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     zb_error err;
-    zb_node *group = store_group(store, "g", NULL), *node = store_array(store, "a"), *out;
+    zb_node *group = store_group(hierarchy, "g", NULL), *node = store_array(hierarchy, "a"), *out;
     ASSERT_FAILS(zb_array_resize(group, (const uint64_t[]){1, 1}, &out, &err), ZB_EINVAL, err,
                  "group");
     ASSERT_FAILS(zb_array_resize(node, (const uint64_t[]){UINT64_MAX, 1}, &out, &err), ZB_ELIMIT,
                  err, "shape[0]");
-    ASSERT_OK(zb_node_delete(store, "a", &err), err);
+    ASSERT_OK(zb_node_delete(hierarchy, "a", &err), err);
     ASSERT_FAILS(zb_array_resize(node, (const uint64_t[]){1, 1}, &out, &err), ZB_ECONFLICT, err,
                  "/a has been deleted");
-    zb_node_release(store_group(store, "a", NULL));
+    zb_node_release(store_group(hierarchy, "a", NULL));
     ASSERT_FAILS(zb_array_resize(node, (const uint64_t[]){1, 1}, &out, &err), ZB_ECONFLICT, err,
                  "another node");
     zb_node_release(group);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 int main(void) {

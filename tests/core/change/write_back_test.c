@@ -14,46 +14,46 @@
 
 #define MARKER ".zarrbridge-consolidated"
 
-static bool has_block(zb_hierarchy *store, const char *key) {
-    char *text = store_text(store, key);
+static bool has_block(zb_hierarchy *hierarchy, const char *key) {
+    char *text = store_text(hierarchy, key);
     assert_non_null(text);
     bool found = strstr(text, "\"consolidated_metadata\":{\"kind\"") != NULL;
     free(text);
     return found;
 }
 
-static bool has_marker(zb_hierarchy *store) {
-    char *text = store_text(store, MARKER);
+static bool has_marker(zb_hierarchy *hierarchy) {
+    char *text = store_text(hierarchy, MARKER);
     free(text);
     return text != NULL;
 }
 
-static void group(zb_hierarchy *store, const char *path) {
-    zb_node_release(store_group(store, path, NULL));
+static void group(zb_hierarchy *hierarchy, const char *path) {
+    zb_node_release(store_group(hierarchy, path, NULL));
 }
 
-static void settle(zb_hierarchy *store) {
+static void settle(zb_hierarchy *hierarchy) {
     zb_error err;
-    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
+    ASSERT_OK(zb_hierarchy_write_back(hierarchy, &err), err);
 }
 
 /* The root's block is there and right, and the root has the group. */
-static void expect_block(zb_hierarchy *store, const char *path) {
+static void expect_block(zb_hierarchy *hierarchy, const char *path) {
     char word[64];
     snprintf(word, sizeof word, "\"%s\":{", path);
-    assert_true(has_block(store, "zarr.json"));
-    store_check_consolidated(store);
-    char *text = store_text(store, "zarr.json");
+    assert_true(has_block(hierarchy, "zarr.json"));
+    store_check_consolidated(hierarchy);
+    char *text = store_text(hierarchy, "zarr.json");
     assert_non_null(strstr(text, word));
     free(text);
 }
 
 /* Another store on the directory of the fixture. */
 static zb_hierarchy *second(const fixture *f) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    ASSERT_OK(zb_hierarchy_open(f->root, &store, &err), err);
-    return store;
+    ASSERT_OK(zb_hierarchy_open(f->root, &hierarchy, &err), err);
+    return hierarchy;
 }
 
 static void begin(fixture *f) {
@@ -165,10 +165,10 @@ static void change_and_die(const char *root, const char *path) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        zb_hierarchy *store;
+        zb_hierarchy *hierarchy;
         zb_node *node;
-        if (zb_hierarchy_open(root, &store, NULL) ||
-            zb_group_create(store, path, NULL, &node, NULL))
+        if (zb_hierarchy_open(root, &hierarchy, NULL) ||
+            zb_group_create(hierarchy, path, NULL, &node, NULL))
             _exit(1);
         kill(getpid(), SIGKILL);
     }
@@ -183,11 +183,11 @@ static int count(void *context, const zb_finding *finding) {
     return 0;
 }
 
-static int findings(zb_hierarchy *store, bool repair) {
+static int findings(zb_hierarchy *hierarchy, bool repair) {
     int found = 0;
     zb_error err;
-    ASSERT_OK(repair ? zb_hierarchy_repair(store, count, &found, &err)
-                     : zb_hierarchy_verify(store, count, &found, NULL, &err),
+    ASSERT_OK(repair ? zb_hierarchy_repair(hierarchy, count, &found, &err)
+                     : zb_hierarchy_verify(hierarchy, count, &found, NULL, &err),
               err);
     return found;
 }
@@ -272,18 +272,18 @@ static void a_failed_flush_is_tried_again(void **state) {
     (void)state;
     bool failed = true;
     for (uint64_t nth = 1; failed; nth++) {
-        zb_hierarchy *store = store_tree(true), *fault;
+        zb_hierarchy *hierarchy = store_tree(true), *fault;
         zb_error err;
-        ASSERT_OK(wrap(zb_store_new_fault, store, &fault, &err), err);
+        ASSERT_OK(wrap(zb_store_new_fault, hierarchy, &fault, &err), err);
         group(fault, "new");
         zb_store_fault_set(zb_hierarchy_store(fault), nth);
         failed = zb_hierarchy_write_back(fault, &err) != ZB_OK;
-        store_check_truthful(store);
+        store_check_truthful(hierarchy);
         settle(fault);
-        expect_block(store, "new");
-        assert_false(has_marker(store));
+        expect_block(hierarchy, "new");
+        assert_false(has_marker(hierarchy));
         zb_hierarchy_release(fault);
-        zb_hierarchy_release(store);
+        zb_hierarchy_release(hierarchy);
         assert_true(failed || nth > 4);
     }
 }

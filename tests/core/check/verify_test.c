@@ -32,17 +32,17 @@ static int take(void *context, const zb_finding *finding) {
     return ++f->total == f->most;
 }
 
-static findings verify(zb_hierarchy *store, zb_verify_summary *summary) {
+static findings verify(zb_hierarchy *hierarchy, zb_verify_summary *summary) {
     findings found = {.most = 0};
     zb_error err;
-    ASSERT_OK(zb_hierarchy_verify(store, take, &found, summary, &err), err);
+    ASSERT_OK(zb_hierarchy_verify(hierarchy, take, &found, summary, &err), err);
     return found;
 }
 
-static findings repair(zb_hierarchy *store) {
+static findings repair(zb_hierarchy *hierarchy) {
     findings found = {.most = 0};
     zb_error err;
-    ASSERT_OK(zb_hierarchy_repair(store, take, &found, &err), err);
+    ASSERT_OK(zb_hierarchy_repair(hierarchy, take, &found, &err), err);
     return found;
 }
 
@@ -56,7 +56,7 @@ static void assert_found(const findings *f, enum zb_finding_kind kind, const cha
 }
 
 /* 40 x 40 in shards of 16 x 16 with inner chunks of 8 x 8: 9 shards. */
-static zb_node *create(zb_hierarchy *store, const char *path, const char *codecs) {
+static zb_node *create(zb_hierarchy *hierarchy, const char *path, const char *codecs) {
     const uint64_t shape[2] = {40, 40}, inner[2] = {8, 8}, shard[2] = {16, 16};
     zb_array_spec spec = {.ndim = 2,
                           .shape = shape,
@@ -70,7 +70,7 @@ static zb_node *create(zb_hierarchy *store, const char *path, const char *codecs
     int32_t values[1600];
     for (int i = 0; i < 1600; i++)
         values[i] = i * 31 + 1;
-    ASSERT_OK(zb_array_create(store, path, &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, path, &spec, &node, &err), err);
     ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
     zb_write write = {.data = values, .dtype = int_type};
     ASSERT_OK(zb_writer_write(writer, &write, &err), err);
@@ -99,18 +99,18 @@ static void a_good_store_has_no_findings(void **state) {
 }
 
 /* Puts an object made of the first `size` bytes of the one at key, byte `at` being flipped. */
-static void spoil(zb_hierarchy *store, const char *key, size_t size, size_t at) {
+static void spoil(zb_hierarchy *hierarchy, const char *key, size_t size, size_t at) {
     zb_error err;
     char *data;
     size_t whole;
-    ASSERT_OK(
-        zb_store_get(zb_hierarchy_store(store), key, 1 << 20, "limit", &data, &whole, NULL, &err),
-        err);
+    ASSERT_OK(zb_store_get(zb_hierarchy_store(hierarchy), key, 1 << 20, "limit", &data, &whole,
+                           NULL, &err),
+              err);
     size = size < whole ? size : whole;
     if (at < size)
         data[at] ^= 0x55;
     zb_part part = {data, size};
-    ASSERT_OK(zb_store_put(zb_hierarchy_store(store), key, &part, 1, ZB_SYNC_NONE, &err), err);
+    ASSERT_OK(zb_store_put(zb_hierarchy_store(hierarchy), key, &part, 1, ZB_SYNC_NONE, &err), err);
     free(data);
 }
 
@@ -295,7 +295,7 @@ static void deep_directories_are_left(void **state) {
 /* ---- Left-overs -------------------------------------------------------------------- */
 
 /* A writer that is killed in the middle of changing a shard, as the store sees it. */
-static void kill_a_writer(zb_hierarchy *store, enum zb_strategy strategy, uint64_t nth) {
+static void kill_a_writer(zb_hierarchy *hierarchy, enum zb_strategy strategy, uint64_t nth) {
     zb_hierarchy *fault = NULL;
     zb_node *node = NULL;
     zb_writer *writer = NULL;
@@ -304,7 +304,7 @@ static void kill_a_writer(zb_hierarchy *store, enum zb_strategy strategy, uint64
     int32_t value = 5;
     uint64_t start[2] = {3, 3}, one[2] = {1, 1};
     zb_write write = {.start = start, .count = one, .data = &value, .dtype = int_type};
-    ASSERT_OK(wrap(zb_store_new_fault, store, &fault, &err), err);
+    ASSERT_OK(wrap(zb_store_new_fault, hierarchy, &fault, &err), err);
     ASSERT_OK(zb_node_open(fault, "a", &node, &err), err);
     ASSERT_OK(zb_writer_open(node, &options, &writer, &err), err);
     ASSERT_OK(zb_writer_write(writer, &write, &err), err);
@@ -378,13 +378,13 @@ static void left_overs_are_removed(void **state) {
 
 /* ---- Consolidated metadata ---------------------------------------------------------------- */
 
-static void put_block(zb_hierarchy *store, const char *map) {
+static void put_block(zb_hierarchy *hierarchy, const char *map) {
     char text[4096];
     snprintf(text, sizeof text,
              "{\"attributes\":{\"kept\":1},\"zarr_format\":3,\"consolidated_metadata\":{\"kind\":"
              "\"inline\",\"must_understand\":false,\"metadata\":{%s}},\"node_type\":\"group\"}",
              map);
-    fixture_must_put(zb_hierarchy_store(store), "zarr.json", text, PUT_LATER);
+    fixture_must_put(zb_hierarchy_store(hierarchy), "zarr.json", text, PUT_LATER);
 }
 
 static void stale_blocks_are_refreshed(void **state) {
@@ -459,14 +459,14 @@ static enum zb_code probe_aged(zb_store *store, zb_probe *probe, zb_error *err) 
 }
 
 /* Repairs with all documents that old. */
-static findings repair_aged(zb_hierarchy *store, int64_t seconds) {
-    zb_store_ops ops = *zb_hierarchy_store(store)->ops;
-    aged.ops = zb_hierarchy_store(store)->ops;
+static findings repair_aged(zb_hierarchy *hierarchy, int64_t seconds) {
+    zb_store_ops ops = *zb_hierarchy_store(hierarchy)->ops;
+    aged.ops = zb_hierarchy_store(hierarchy)->ops;
     aged.age = seconds * 1000000000;
     ops.probe = probe_aged;
-    zb_hierarchy_store(store)->ops = &ops;
-    const findings found = repair(store);
-    zb_hierarchy_store(store)->ops = aged.ops;
+    zb_hierarchy_store(hierarchy)->ops = &ops;
+    const findings found = repair(hierarchy);
+    zb_hierarchy_store(hierarchy)->ops = aged.ops;
     return found;
 }
 

@@ -37,17 +37,17 @@ static const struct {
 static void test_places(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        zb_hierarchy *store = store_new();
+        zb_hierarchy *hierarchy = store_new();
         zb_error err;
         enum zb_place place;
         if (rows[i].key)
-            store_set(store, rows[i].key, rows[i].text);
-        assert_int_equal(zb_place_look(store, rows[i].path, &place, &err), ZB_OK);
+            store_set(hierarchy, rows[i].key, rows[i].text);
+        assert_int_equal(zb_place_look(hierarchy, rows[i].path, &place, &err), ZB_OK);
         if (place != rows[i].place)
             fail_msg("row %zu: place %d", i, (int)place);
-        if (zb_place_claims_v3(store, rows[i].path) != rows[i].claims)
+        if (zb_place_claims_v3(hierarchy, rows[i].path) != rows[i].claims)
             fail_msg("row %zu: the claim", i);
-        zb_hierarchy_release(store);
+        zb_hierarchy_release(hierarchy);
     }
 }
 
@@ -146,15 +146,15 @@ static void test_an_empty_file_gives_way(void **state) {
     fixture *f = *state;
     char path[600];
     zb_error err;
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     fixture_must_put(f->store, "blank.zarr", "", PUT_LATER);
     fixture_must_put(f->store, "file.zarr", "mine", PUT_LATER);
     assert_true(snprintf(path, sizeof path, "%s/blank.zarr", f->root) > 0);
-    ASSERT_OK(zb_hierarchy_create(path, NULL, &store, &err), err);
-    zb_node_release(store_group(store, "", NULL));
-    zb_hierarchy_release(store);
+    ASSERT_OK(zb_hierarchy_create(path, NULL, &hierarchy, &err), err);
+    zb_node_release(store_group(hierarchy, "", NULL));
+    zb_hierarchy_release(hierarchy);
     assert_true(snprintf(path, sizeof path, "%s/file.zarr", f->root) > 0);
-    assert_true(zb_hierarchy_create(path, NULL, &store, &err) != ZB_OK);
+    assert_true(zb_hierarchy_create(path, NULL, &hierarchy, &err) != ZB_OK);
     assert_holds(f->store, "file.zarr", "mine");
 }
 

@@ -4,8 +4,8 @@
 #include "hierarchy/cache_id.h"
 #include "support/stores.h"
 
-static uint64_t id_of(const zb_hierarchy *store, const char *path, const char *document) {
-    return zb__cache_id(store, path, document, strlen(document));
+static uint64_t id_of(const zb_hierarchy *hierarchy, const char *path, const char *document) {
+    return zb__cache_id(hierarchy, path, document, strlen(document));
 }
 
 static void store_path_and_document_decide(void **state) {
@@ -38,20 +38,20 @@ static void store_path_and_document_decide(void **state) {
 static void many_documents_push_old_ones_out(void **state) {
     (void)state;
     enum { LENGTH = 1 << 16, OTHERS = 200 };
-    zb_hierarchy *store = stores_new_mem();
+    zb_hierarchy *hierarchy = stores_new_mem();
     char *large = malloc(LENGTH + 1);
     assert_non_null(large);
     memset(large, 'x', LENGTH);
     large[LENGTH] = '\0';
-    const uint64_t used = id_of(store, "used", "{}"), unused = id_of(store, "unused", "{}");
+    const uint64_t used = id_of(hierarchy, "used", "{}"), unused = id_of(hierarchy, "unused", "{}");
     for (int i = 0; i < OTHERS; i++) {
         large[i] = 'y';
-        id_of(store, "other", large);
-        assert_true(id_of(store, "used", "{}") == used);
+        id_of(hierarchy, "other", large);
+        assert_true(id_of(hierarchy, "used", "{}") == used);
     }
-    assert_true(id_of(store, "unused", "{}") != unused);
+    assert_true(id_of(hierarchy, "unused", "{}") != unused);
     free(large);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* ---- Collisions --------------------------------------------------------------------------- */
@@ -67,15 +67,15 @@ uint64_t __wrap_zb__hash(const void *bytes, size_t size) {
 /* Whoever knew the key of the hash could make two nodes collide. */
 static void collisions_have_two_names(void **state) {
     (void)state;
-    zb_hierarchy *store = stores_new_mem();
+    zb_hierarchy *hierarchy = stores_new_mem();
     all_collide = true;
-    const uint64_t a = id_of(store, "a", "{\"a\":1}"), b = id_of(store, "b", "{\"b\":1}");
+    const uint64_t a = id_of(hierarchy, "a", "{\"a\":1}"), b = id_of(hierarchy, "b", "{\"b\":1}");
     assert_true(a != b);
-    assert_true(b == id_of(store, "b", "{\"b\":1}"));
+    assert_true(b == id_of(hierarchy, "b", "{\"b\":1}"));
     /* They do collide: one has pushed the other out. */
-    assert_true(a != id_of(store, "a", "{\"a\":1}"));
+    assert_true(a != id_of(hierarchy, "a", "{\"a\":1}"));
     all_collide = false;
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 int main(void) {

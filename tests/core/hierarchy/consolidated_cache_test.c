@@ -53,8 +53,8 @@ static uint64_t length_of(const zb_node *node) {
     return zb_node_array(node)->shape[0];
 }
 
-static uint64_t length_at(zb_hierarchy *store, const char *path) {
-    zb_node *node = stores_open_node(store, path);
+static uint64_t length_at(zb_hierarchy *hierarchy, const char *path) {
+    zb_node *node = stores_open_node(hierarchy, path);
     uint64_t length = length_of(node);
     zb_node_release(node);
     return length;
@@ -255,12 +255,12 @@ static void children_are_read_together(void **state) {
     (void)state;
     zb_error err;
     zb_hierarchy *mem = new_mem(90, false);
-    zb_hierarchy *store = later_over(mem, (later_options){.microseconds = 2000});
+    zb_hierarchy *hierarchy = later_over(mem, (later_options){.microseconds = 2000});
     set(mem, "no-node/x", "");
     set(mem, "broken/zarr.json", "{");
     set(mem, "older/.zgroup", "{\"zarr_format\":2}");
-    zb_node *root = stores_open_node(store, "");
-    later_take(zb_hierarchy_store(store));
+    zb_node *root = stores_open_node(hierarchy, "");
+    later_take(zb_hierarchy_store(hierarchy));
     zb_children children;
     ASSERT_OK(zb_group_children(root, &children, &err), err);
     assert_int_equal(children.count, 93);
@@ -273,21 +273,21 @@ static void children_are_read_together(void **state) {
     assert_int_equal(broken, 1);
     assert_int_equal(arrays, 90);
     zb_children_free(&children);
-    later_counts c = later_take(zb_hierarchy_store(store));
+    later_counts c = later_take(zb_hierarchy_store(hierarchy));
     assert_int_equal(c.requests, 94);
     assert_true(c.most_under_way >= 60);
     assert_true(c.calls < 12); /* the listing, and what is of version 2 or of none */
     size_t names = 0, entries = 0;
     ASSERT_OK(zb_group_names(root, count_name, &names, &err), err);
     assert_int_equal(names, 93);
-    assert_true(later_take(zb_hierarchy_store(store)).calls < 12);
+    assert_true(later_take(zb_hierarchy_store(hierarchy)).calls < 12);
     zb_store_mem_set(zb_hierarchy_store(mem), "broken/zarr.json", GROUP, sizeof GROUP - 1, &err);
-    ASSERT_OK(zb_node_each(store, "", count_entry, &entries, &err), err);
+    ASSERT_OK(zb_node_each(hierarchy, "", count_entry, &entries, &err), err);
     assert_int_equal(entries, 1 + 93 + 1);
-    c = later_take(zb_hierarchy_store(store));
+    c = later_take(zb_hierarchy_store(hierarchy));
     assert_int_equal(c.requests, 95);
     zb_node_release(root);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     zb_hierarchy_release(mem);
 }
 

@@ -68,8 +68,8 @@ static int add_line(void *context, const zb_entry *entry) {
     return 0;
 }
 
-static uint64_t asked(zb_hierarchy *store) {
-    const later_counts c = later_take(zb_hierarchy_store(store));
+static uint64_t asked(zb_hierarchy *hierarchy) {
+    const later_counts c = later_take(zb_hierarchy_store(hierarchy));
     return c.requests + c.calls;
 }
 
@@ -79,23 +79,23 @@ static void a_walk_asks_for_all_once_and_in_its_order(void **state) {
     (void)state;
     zb_error err;
     zb_hierarchy *mem = new_tree();
-    zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_hierarchy *hierarchy = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
     static char expected[1 << 16], found[1 << 16];
     ASSERT_OK(zb_node_each(mem, "", add_line, expected, &err), err);
     for (int i = 0; i < 2; i++) {
         found[0] = '\0';
-        (void)later_take(zb_hierarchy_store(store));
-        ASSERT_OK(zb_node_each(store, "", add_line, found, &err), err);
+        (void)later_take(zb_hierarchy_store(hierarchy));
+        ASSERT_OK(zb_node_each(hierarchy, "", add_line, found, &err), err);
         assert_string_equal(found, expected);
         /* A prefix without a zarr.json may be of version 2: some more for that one. */
-        const size_t requests = asked(store);
+        const size_t requests = asked(hierarchy);
         assert_true(requests >= NODES + GROUPS && requests <= NODES + GROUPS + 8);
     }
     set_array(mem, "g0/h0/a0", 7); /* the next walk asks anew */
     found[0] = '\0';
-    ASSERT_OK(zb_node_each(store, "", add_line, found, &err), err);
+    ASSERT_OK(zb_node_each(hierarchy, "", add_line, found, &err), err);
     assert_non_null(strstr(found, "g0/h0/a0 7\n"));
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     zb_hierarchy_release(mem);
 }
 
@@ -105,11 +105,11 @@ static int count_name(void *context, const char *name) {
     return 0;
 }
 
-static size_t count_names(zb_hierarchy *store, const char *path) {
+static size_t count_names(zb_hierarchy *hierarchy, const char *path) {
     zb_node *group;
     zb_error err;
     size_t names = 0;
-    ASSERT_OK(zb_node_open_cached(store, path, &group, &err), err);
+    ASSERT_OK(zb_node_open_cached(hierarchy, path, &group, &err), err);
     ASSERT_OK(zb_group_names(group, count_name, &names, &err), err);
     zb_node_release(group);
     return names;
@@ -119,21 +119,21 @@ static size_t count_names(zb_hierarchy *store, const char *path) {
 static void who_lists_groups_is_read_ahead_of(void **state) {
     (void)state;
     zb_hierarchy *mem = new_tree();
-    zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
-    assert_int_equal(count_names(store, ""), 6);
-    assert_int_equal(count_names(store, "g0"), 4);
-    (void)later_take(zb_hierarchy_store(store));
-    assert_int_equal(count_names(store, "g2"), 4); /* g3 to g5 as well */
-    assert_true(asked(store) >= 20);
+    zb_hierarchy *hierarchy = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    assert_int_equal(count_names(hierarchy, ""), 6);
+    assert_int_equal(count_names(hierarchy, "g0"), 4);
+    (void)later_take(zb_hierarchy_store(hierarchy));
+    assert_int_equal(count_names(hierarchy, "g2"), 4); /* g3 to g5 as well */
+    assert_true(asked(hierarchy) >= 20);
     for (int g = 3; g < 6; g++) {
         char path[8];
         snprintf(path, sizeof path, "g%d", g);
-        assert_int_equal(count_names(store, path), 4);
+        assert_int_equal(count_names(hierarchy, path), 4);
     }
-    assert_int_equal(asked(store), 0);
-    assert_int_equal(count_names(store, "g5"), 4); /* again: the present ones */
-    assert_true(asked(store) >= 5);
-    zb_hierarchy_release(store);
+    assert_int_equal(asked(hierarchy), 0);
+    assert_int_equal(count_names(hierarchy, "g5"), 4); /* again: the present ones */
+    assert_true(asked(hierarchy) >= 5);
+    zb_hierarchy_release(hierarchy);
     zb_hierarchy_release(mem);
 }
 
@@ -148,15 +148,15 @@ static void a_large_group_is_whole(void **state) {
         snprintf(path, sizeof path, "g3/z%04d", i);
         set_array(mem, path, 1);
     }
-    zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_hierarchy *hierarchy = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
     ASSERT_OK(zb_node_each(mem, "", add_line, expected, &err), err);
-    ASSERT_OK(zb_node_each(store, "", add_line, found, &err), err);
+    ASSERT_OK(zb_node_each(hierarchy, "", add_line, found, &err), err);
     assert_string_equal(found, expected);
-    assert_int_equal(count_names(store, ""), 6);
-    assert_int_equal(count_names(store, "g0"), 4);
-    assert_int_equal(count_names(store, "g1"), 4);
-    assert_int_equal(count_names(store, "g3"), 1104);
-    zb_hierarchy_release(store);
+    assert_int_equal(count_names(hierarchy, ""), 6);
+    assert_int_equal(count_names(hierarchy, "g0"), 4);
+    assert_int_equal(count_names(hierarchy, "g1"), 4);
+    assert_int_equal(count_names(hierarchy, "g3"), 1104);
+    zb_hierarchy_release(hierarchy);
     zb_hierarchy_release(mem);
 }
 
@@ -170,23 +170,23 @@ static void odd_documents(void **state) {
               err);
     ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(mem), "g2/zarr.json", odd, 13, &err), err);
     ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(mem), "g3/zarr.json", "", 0, &err), err);
-    zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_hierarchy *hierarchy = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
     zb_node *node;
-    assert_int_equal(count_names(store, ""), 6);
+    assert_int_equal(count_names(hierarchy, ""), 6);
     for (int i = 1; i <= 3; i++) {
         const char path[] = {'g', (char)('0' + i), '\0'};
-        assert_true(zb_node_open_cached(store, path, &node, &err) == ZB_EFORMAT);
+        assert_true(zb_node_open_cached(hierarchy, path, &node, &err) == ZB_EFORMAT);
     }
-    assert_int_equal(count_names(store, "g4"), 4);
-    assert_int_equal(count_names(store, "g5"), 4);
-    zb_hierarchy_release(store);
+    assert_int_equal(count_names(hierarchy, "g4"), 4);
+    assert_int_equal(count_names(hierarchy, "g5"), 4);
+    zb_hierarchy_release(hierarchy);
     zb_hierarchy_release(mem);
 }
 
-static int length_lately(zb_hierarchy *store, const char *path) {
+static int length_lately(zb_hierarchy *hierarchy, const char *path) {
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_node_open_cached(store, path, &node, &err), err);
+    ASSERT_OK(zb_node_open_cached(hierarchy, path, &node, &err), err);
     const int length = (int)zb_node_array(node)->shape[0];
     zb_node_release(node);
     return length;
@@ -196,25 +196,27 @@ static void a_list_spares_the_opening(void **state) {
     (void)state;
     zb_error err;
     zb_hierarchy *mem = new_tree();
-    zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_hierarchy *hierarchy = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
     zb_node *node;
-    assert_int_equal(count_names(store, "g1/h2"), 3);
-    (void)later_take(zb_hierarchy_store(store));
-    assert_int_equal(length_lately(store, "g1/h2/a1"), 122);
-    ASSERT_FAILS(zb_node_open_cached(store, "g1/h2/x", &node, &err), ZB_ENOTFOUND, err, "g1/h2/x");
-    assert_int_equal(asked(store), 0);
+    assert_int_equal(count_names(hierarchy, "g1/h2"), 3);
+    (void)later_take(zb_hierarchy_store(hierarchy));
+    assert_int_equal(length_lately(hierarchy, "g1/h2/a1"), 122);
+    ASSERT_FAILS(zb_node_open_cached(hierarchy, "g1/h2/x", &node, &err), ZB_ENOTFOUND, err,
+                 "g1/h2/x");
+    assert_int_equal(asked(hierarchy), 0);
     set_array(mem, "g1/h2/a1", 5);
     set_array(mem, "g1/h2/x", 6);
-    assert_int_equal(length_lately(store, "g1/h2/a1"), 122);
-    ASSERT_OK(zb_node_open(store, "g1/h2/a1", &node, &err), err); /* by its name: the present one */
+    assert_int_equal(length_lately(hierarchy, "g1/h2/a1"), 122);
+    /* by its name: the present one */
+    ASSERT_OK(zb_node_open(hierarchy, "g1/h2/a1", &node, &err), err);
     assert_int_equal(zb_node_array(node)->shape[0], 5);
     zb_node_release(node);
-    assert_int_equal(length_lately(store, "g1/h2/a1"), 5);
-    ASSERT_OK(zb_store_put(zb_hierarchy_store(store), "y", NULL, 0, ZB_SYNC_NONE, &err), err);
+    assert_int_equal(length_lately(hierarchy, "g1/h2/a1"), 5);
+    ASSERT_OK(zb_store_put(zb_hierarchy_store(hierarchy), "y", NULL, 0, ZB_SYNC_NONE, &err), err);
     set_array(mem, "g1/h2/a2", 8);
-    assert_int_equal(length_lately(store, "g1/h2/a2"), 8); /* something was changed */
-    assert_int_equal(length_lately(store, "g1/h2/x"), 6);
-    zb_hierarchy_release(store);
+    assert_int_equal(length_lately(hierarchy, "g1/h2/a2"), 8); /* something was changed */
+    assert_int_equal(length_lately(hierarchy, "g1/h2/x"), 6);
+    zb_hierarchy_release(hierarchy);
     zb_hierarchy_release(mem);
 }
 
@@ -223,17 +225,17 @@ static void what_is_missed_is_asked_for_once(void **state) {
     (void)state;
     zb_error err;
     zb_hierarchy *mem = new_tree();
-    zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_hierarchy *hierarchy = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
     zb_node *node;
-    ASSERT_FAILS(zb_node_open_cached(store, "g1/x", &node, &err), ZB_ENOTFOUND, err, "g1/x");
-    assert_true(asked(store) > 0);
-    ASSERT_FAILS(zb_node_open_cached(store, "g1/y", &node, &err), ZB_ENOTFOUND, err, "g1/y");
-    ASSERT_FAILS(zb_node_open_cached(store, "g1/h", &node, &err), ZB_ENOTFOUND, err, "g1/h");
-    assert_int_equal(asked(store), 0);
-    ASSERT_OK(zb_node_open_cached(store, "g1/h1", &node, &err), err);
+    ASSERT_FAILS(zb_node_open_cached(hierarchy, "g1/x", &node, &err), ZB_ENOTFOUND, err, "g1/x");
+    assert_true(asked(hierarchy) > 0);
+    ASSERT_FAILS(zb_node_open_cached(hierarchy, "g1/y", &node, &err), ZB_ENOTFOUND, err, "g1/y");
+    ASSERT_FAILS(zb_node_open_cached(hierarchy, "g1/h", &node, &err), ZB_ENOTFOUND, err, "g1/h");
+    assert_int_equal(asked(hierarchy), 0);
+    ASSERT_OK(zb_node_open_cached(hierarchy, "g1/h1", &node, &err), err);
     zb_node_release(node);
-    ASSERT_FAILS(zb_node_open_cached(store, "g1/../g1", &node, &err), ZB_EINVAL, err, "g1");
-    zb_hierarchy_release(store);
+    ASSERT_FAILS(zb_node_open_cached(hierarchy, "g1/../g1", &node, &err), ZB_EINVAL, err, "g1");
+    zb_hierarchy_release(hierarchy);
     zb_hierarchy_release(mem);
 }
 
@@ -242,14 +244,14 @@ static void it_counts_for_a_while(void **state) {
     zb_hierarchy *mem = new_tree();
     for (int i = 0; i < 2; i++) {
         const int64_t fresh = i ? LONG : 0;
-        zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = fresh});
+        zb_hierarchy *hierarchy = later_over(mem, (later_options){.in_flight = 64, .fresh = fresh});
         set_array(mem, "g1/h2/a1", 122);
-        assert_int_equal(count_names(store, "g1/h2"), 3);
+        assert_int_equal(count_names(hierarchy, "g1/h2"), 3);
         set_array(mem, "g1/h2/a1", 5);
-        assert_int_equal(length_lately(store, "g1/h2/a1"), fresh ? 122 : 5);
+        assert_int_equal(length_lately(hierarchy, "g1/h2/a1"), fresh ? 122 : 5);
         clocks_pass(fresh);
-        assert_int_equal(length_lately(store, "g1/h2/a1"), 5);
-        zb_hierarchy_release(store);
+        assert_int_equal(length_lately(hierarchy, "g1/h2/a1"), 5);
+        zb_hierarchy_release(hierarchy);
     }
     zb_hierarchy_release(mem);
 }
@@ -268,13 +270,13 @@ static void *walk(void *context) {
 static void several_threads_walk(void **state) {
     (void)state;
     zb_hierarchy *mem = new_tree();
-    zb_hierarchy *store = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
+    zb_hierarchy *hierarchy = later_over(mem, (later_options){.in_flight = 64, .fresh = LONG});
     pthread_t thread[4];
     for (int i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&thread[i], NULL, walk, store), 0);
+        assert_int_equal(pthread_create(&thread[i], NULL, walk, hierarchy), 0);
     for (int i = 0; i < 4; i++)
         pthread_join(thread[i], NULL);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     zb_hierarchy_release(mem);
 }
 

@@ -15,73 +15,73 @@ static zb_hierarchy *begin(zb_hierarchy *inner) {
     return staging;
 }
 
-static void expect_same(zb_hierarchy *store, zb_hierarchy *plain) {
-    char *text = store_dump(store), *right = store_dump(plain);
+static void expect_same(zb_hierarchy *hierarchy, zb_hierarchy *plain) {
+    char *text = store_dump(hierarchy), *right = store_dump(plain);
     assert_string_equal(text, right);
     free(right);
     free(text);
 }
 
-static void fill(zb_hierarchy *store, const char *path) {
-    zb_node *node = store_array(store, path);
+static void fill(zb_hierarchy *hierarchy, const char *path) {
+    zb_node *node = store_array(hierarchy, path);
     store_write_all(node, 3);
     zb_node_release(node);
 }
 
-static void erase(zb_hierarchy *store, const char *path) {
+static void erase(zb_hierarchy *hierarchy, const char *path) {
     zb_error err;
-    ASSERT_OK(zb_node_delete(store, path, &err), err);
+    ASSERT_OK(zb_node_delete(hierarchy, path, &err), err);
 }
 
-static void make(zb_hierarchy *store) {
-    zb_node_release(store_group(store, "", "{\"k\":1}"));
-    fill(store, "a");
-    fill(store, "g/b");
-    fill(store, "g/h/c");
+static void make(zb_hierarchy *hierarchy) {
+    zb_node_release(store_group(hierarchy, "", "{\"k\":1}"));
+    fill(hierarchy, "a");
+    fill(hierarchy, "g/b");
+    fill(hierarchy, "g/h/c");
 }
 
-static void erase_some(zb_hierarchy *store) {
-    make(store);
-    erase(store, "g/b");
-    erase(store, "a");
-    fill(store, "a");
+static void erase_some(zb_hierarchy *hierarchy) {
+    make(hierarchy);
+    erase(hierarchy, "g/b");
+    erase(hierarchy, "a");
+    fill(hierarchy, "a");
 }
 
-static void erase_group(zb_hierarchy *store) {
-    make(store);
-    erase(store, "g");
-    fill(store, "g/b");
+static void erase_group(zb_hierarchy *hierarchy) {
+    make(hierarchy);
+    erase(hierarchy, "g");
+    fill(hierarchy, "g/b");
 }
 
-static void erase_all(zb_hierarchy *store) {
-    make(store);
-    erase(store, "");
-    fill(store, "z");
+static void erase_all(zb_hierarchy *hierarchy) {
+    make(hierarchy);
+    erase(hierarchy, "");
+    fill(hierarchy, "z");
 }
 
-static void move(zb_hierarchy *store) {
+static void move(zb_hierarchy *hierarchy) {
     zb_error err;
-    make(store);
-    ASSERT_OK(zb_node_move(store, "g", "m", &err), err);
-    ASSERT_OK(zb_node_copy(store, "m/h", store, "n", &err), err);
-    erase(store, "m/h");
+    make(hierarchy);
+    ASSERT_OK(zb_node_move(hierarchy, "g", "m", &err), err);
+    ASSERT_OK(zb_node_copy(hierarchy, "m/h", hierarchy, "n", &err), err);
+    erase(hierarchy, "m/h");
 }
 
-static void change(zb_hierarchy *store) {
+static void change(zb_hierarchy *hierarchy) {
     zb_error err;
     zb_node *node, *changed;
-    make(store);
-    ASSERT_OK(zb_node_open(store, "a", &node, &err), err);
+    make(hierarchy);
+    ASSERT_OK(zb_node_open(hierarchy, "a", &node, &err), err);
     ASSERT_OK(zb_node_set_attribute(node, "unit", "\"K\"", &changed, &err), err);
     zb_node_release(node);
     zb_node_release(store_resize(changed, 6, 20));
-    store_consolidate(store);
-    fill(store, "late");
-    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
+    store_consolidate(hierarchy);
+    fill(hierarchy, "late");
+    ASSERT_OK(zb_hierarchy_write_back(hierarchy, &err), err);
 }
 
-static void an_array_is_the_root(zb_hierarchy *store) {
-    fill(store, "");
+static void an_array_is_the_root(zb_hierarchy *hierarchy) {
+    fill(hierarchy, "");
 }
 
 static void the_same_comes_of_it(void **state) {

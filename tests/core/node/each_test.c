@@ -37,22 +37,22 @@ static int see(void *context, const zb_entry *entry) {
 }
 
 static zb_hierarchy *mixed(bool can_list) {
-    zb_hierarchy *store = store_new();
-    zb_hierarchy_store(store)->hints.can_list = can_list;
+    zb_hierarchy *hierarchy = store_new();
+    zb_hierarchy_store(hierarchy)->hints.can_list = can_list;
     store_set(
-        store, "zarr.json",
+        hierarchy, "zarr.json",
         "{\"zarr_format\":3,\"node_type\":\"group\",\"consolidated_metadata\":{\"kind\":"
         "\"inline\",\"must_understand\":false,\"metadata\":{\"g\":{},\"gone\":{},\"b\":{}}}}");
-    store_set(store, "b/zarr.json", ARRAY);
-    store_set(store, "b/c/zarr.json", group3); /* nothing is below an array */
-    store_set(store, "g/zarr.json", group3);
-    store_set(store, "g/x/zarr.json", ARRAY);
-    store_set(store, "g-/zarr.json", group3);
-    store_set(store, "bad/zarr.json", "{");
-    store_set(store, "files/x", "nothing");
-    store_set(store, ".hidden/zarr.json", ARRAY);
-    store_set(store, "old/.zgroup", "{\"zarr_format\":2}");
-    return store;
+    store_set(hierarchy, "b/zarr.json", ARRAY);
+    store_set(hierarchy, "b/c/zarr.json", group3); /* nothing is below an array */
+    store_set(hierarchy, "g/zarr.json", group3);
+    store_set(hierarchy, "g/x/zarr.json", ARRAY);
+    store_set(hierarchy, "g-/zarr.json", group3);
+    store_set(hierarchy, "bad/zarr.json", "{");
+    store_set(hierarchy, "files/x", "nothing");
+    store_set(hierarchy, ".hidden/zarr.json", ARRAY);
+    store_set(hierarchy, "old/.zgroup", "{\"zarr_format\":2}");
+    return hierarchy;
 }
 
 static int see_extent(void *context, const zb_entry *entry) {
@@ -66,67 +66,68 @@ static int see_extent(void *context, const zb_entry *entry) {
 /* An array is described by its own document, whatever was looked at before it. */
 static void like_documents_are_like_arrays(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     char line[256] = "";
     zb_error err;
-    store_set(store, "zarr.json", group3);
-    store_set(store, "a/zarr.json", ARRAY_OF("4"));
-    store_set(store, "b/zarr.json", ARRAY_OF("4"));
-    store_set(store, "c/zarr.json", ARRAY_OF("6"));
-    store_set(store, "d/zarr.json", group3);
-    store_set(store, "d/x/zarr.json", ARRAY_OF("6"));
-    store_set(store, "e/zarr.json", "{");
-    store_set(store, "f/zarr.json", ARRAY_OF("4"));
-    store_set(store, "g/zarr.json", ARRAY_OF("4") " ");
-    ASSERT_OK(zb_node_each(store, "", see_extent, line, &err), err);
+    store_set(hierarchy, "zarr.json", group3);
+    store_set(hierarchy, "a/zarr.json", ARRAY_OF("4"));
+    store_set(hierarchy, "b/zarr.json", ARRAY_OF("4"));
+    store_set(hierarchy, "c/zarr.json", ARRAY_OF("6"));
+    store_set(hierarchy, "d/zarr.json", group3);
+    store_set(hierarchy, "d/x/zarr.json", ARRAY_OF("6"));
+    store_set(hierarchy, "e/zarr.json", "{");
+    store_set(hierarchy, "f/zarr.json", ARRAY_OF("4"));
+    store_set(hierarchy, "g/zarr.json", ARRAY_OF("4") " ");
+    ASSERT_OK(zb_node_each(hierarchy, "", see_extent, line, &err), err);
     assert_string_equal(line, "a:4 b:4 c:6 d/x:6 f:4 g:4 ");
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void lists_what_children_find(void **state) {
     (void)state;
-    zb_hierarchy *store = mixed(true);
+    zb_hierarchy *hierarchy = mixed(true);
     zb_error err;
     seen all = {.count = 0}, part = {.count = 0}, one = {.count = 0};
-    ASSERT_OK(zb_node_each(store, "", see, &all, &err), err);
+    ASSERT_OK(zb_node_each(hierarchy, "", see, &all, &err), err);
     assert_string_equal(all.line, "g3/ a3/.hidden a3/b !0/bad g3/g a3/g/x g3/g- g2/old");
     assert_non_null(strstr(all.reason, "store test, node /bad: zarr.json: line 1"));
-    ASSERT_OK(zb_node_each(store, "g", see, &part, &err), err);
+    ASSERT_OK(zb_node_each(hierarchy, "g", see, &part, &err), err);
     assert_string_equal(part.line, "g3/g a3/g/x");
-    ASSERT_OK(zb_node_each(store, "b", see, &one, &err), err);
+    ASSERT_OK(zb_node_each(hierarchy, "b", see, &one, &err), err);
     assert_string_equal(one.line, "a3/b");
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void takes_names_of_a_block_where_no_listing_is(void **state) {
     (void)state;
-    zb_hierarchy *store = mixed(false);
+    zb_hierarchy *hierarchy = mixed(false);
     zb_error err;
     seen all = {.count = 0};
-    ASSERT_OK(zb_node_each(store, "", see, &all, &err), err);
+    ASSERT_OK(zb_node_each(hierarchy, "", see, &all, &err), err);
     assert_string_equal(all.line, "g3/ a3/b g3/g");
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void stops_when_told(void **state) {
     (void)state;
-    zb_hierarchy *store = mixed(true);
+    zb_hierarchy *hierarchy = mixed(true);
     zb_error err;
     seen some = {.stop_after = 5};
-    ASSERT_OK(zb_node_each(store, "", see, &some, &err), err);
+    ASSERT_OK(zb_node_each(hierarchy, "", see, &some, &err), err);
     assert_string_equal(some.line, "g3/ a3/.hidden a3/b !0/bad g3/g");
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void tells_where_nothing_is(void **state) {
     (void)state;
-    zb_hierarchy *store = mixed(true);
+    zb_hierarchy *hierarchy = mixed(true);
     zb_error err;
     seen none = {.count = 0};
-    ASSERT_FAILS(zb_node_each(store, "nowhere", see, &none, &err), ZB_ENOTFOUND, err, "zarr.json");
-    ASSERT_FAILS(zb_node_each(store, "a//b", see, &none, &err), ZB_EINVAL, err, "empty part");
+    ASSERT_FAILS(zb_node_each(hierarchy, "nowhere", see, &none, &err), ZB_ENOTFOUND, err,
+                 "zarr.json");
+    ASSERT_FAILS(zb_node_each(hierarchy, "a//b", see, &none, &err), ZB_EINVAL, err, "empty part");
     assert_int_equal(none.count, 0);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* ---- Cost --------------------------------------------------------------------------------- */
@@ -176,7 +177,7 @@ static void costs_one_read_for_each_node(void **state) {
 static void makes_no_tree_of_a_block(void **state) {
     (void)state;
     enum { ENTRIES = 20000 };
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     zb_error err;
     cost c = {.count = 0};
     static const char head[] = "{\"zarr_format\":3,\"node_type\":\"group\","
@@ -190,14 +191,14 @@ static void makes_no_tree_of_a_block(void **state) {
         used +=
             (size_t)snprintf(text + used, size - used, "%s\"a%05d\":%s", i ? "," : "", i, ARRAY);
     snprintf(text + used, size - used, "}}}");
-    store_set(store, "zarr.json", text);
-    store_set(store, "a00000/zarr.json", ARRAY);
+    store_set(hierarchy, "zarr.json", text);
+    store_set(hierarchy, "a00000/zarr.json", ARRAY);
     free(text);
     const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
-    ASSERT_OK(zb_node_each(store, "", weigh, &c, &err), err);
+    ASSERT_OK(zb_node_each(hierarchy, "", weigh, &c, &err), err);
     assert_int_equal(c.count, 2);
     assert_true(c.held[0] < before + (64 << 10));
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 int main(void) {

@@ -11,29 +11,29 @@
 #include "zarrbridge/sys/store.h"
 
 static zb_hierarchy *new_store(void) {
-    zb_hierarchy *store;
-    assert_int_equal(zb_hierarchy_new_mem("test", &store, NULL), ZB_OK);
-    return store;
+    zb_hierarchy *hierarchy;
+    assert_int_equal(zb_hierarchy_new_mem("test", &hierarchy, NULL), ZB_OK);
+    return hierarchy;
 }
 
-static void set(zb_hierarchy *store, const char *key, const char *text) {
-    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(store), key, text, strlen(text), NULL),
+static void set(zb_hierarchy *hierarchy, const char *key, const char *text) {
+    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(hierarchy), key, text, strlen(text), NULL),
                      ZB_OK);
 }
 
 static void opens_by_path(void **state) {
     (void)state;
-    zb_hierarchy *store = new_store();
+    zb_hierarchy *hierarchy = new_store();
     char *group = sample_group("", NULL);
     char *array = sample_array("", NULL);
-    set(store, "zarr.json", group);
-    set(store, "a/zarr.json", group);
-    set(store, "a/t/zarr.json", array);
+    set(hierarchy, "zarr.json", group);
+    set(hierarchy, "a/zarr.json", group);
+    set(hierarchy, "a/t/zarr.json", array);
     static const char *const rows[][2] = {{"", ""}, {"a", "a"}, {"a/t", "t"}};
     for (size_t i = 0; i < 3; i++) {
         zb_node *node;
-        assert_int_equal(zb_node_open(store, rows[i][0], &node, NULL), ZB_OK);
-        assert_ptr_equal(zb_node_hierarchy(node), store);
+        assert_int_equal(zb_node_open(hierarchy, rows[i][0], &node, NULL), ZB_OK);
+        assert_ptr_equal(zb_node_hierarchy(node), hierarchy);
         assert_string_equal(zb_node_path(node), rows[i][0]);
         assert_string_equal(zb_node_name(node), rows[i][1]);
         assert_int_equal(zb_node_array(node) != NULL, i == 2);
@@ -44,7 +44,7 @@ static void opens_by_path(void **state) {
                          zb_node_attributes(node));
         zb_node_release(node);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     free(group);
     free(array);
 }
@@ -52,17 +52,17 @@ static void opens_by_path(void **state) {
 /* They may be most of a document. They are needed where they are the only index of the store. */
 static void leaves_consolidated_entries_out(void **state) {
     (void)state;
-    zb_hierarchy *store = new_store();
-    set(store, "zarr.json",
+    zb_hierarchy *hierarchy = new_store();
+    set(hierarchy, "zarr.json",
         "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"a\":1},\"consolidated_"
         "metadata\":"
         "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{\"a\":{},\"b\":{}}}}");
-    set(store, "a/zarr.json", "{}"); /* so that they are not all that there is
-                                        (consolidated_cache_test.c) */
+    set(hierarchy, "a/zarr.json", "{}"); /* so that they are not all that there is
+                                            (consolidated_cache_test.c) */
     for (int can_list = 0; can_list < 2; can_list++) {
         zb_node *node;
-        zb_hierarchy_store(store)->hints.can_list = can_list;
-        assert_int_equal(zb_node_open(store, "", &node, NULL), ZB_OK);
+        zb_hierarchy_store(hierarchy)->hints.can_list = can_list;
+        assert_int_equal(zb_node_open(hierarchy, "", &node, NULL), ZB_OK);
         const zb_json *map =
             zb_json_get(zb_json_get(zb_node_document(node), "consolidated_metadata"), "metadata");
         assert_int_equal(zb_json_kind_of(map), ZB_JSON_OBJECT);
@@ -70,17 +70,17 @@ static void leaves_consolidated_entries_out(void **state) {
         assert_non_null(zb_json_get(zb_node_attributes(node), "a"));
         zb_node_release(node);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void outlives_its_store(void **state) {
     (void)state;
-    zb_hierarchy *store = new_store();
+    zb_hierarchy *hierarchy = new_store();
     char *array = sample_array("", NULL);
-    set(store, "zarr.json", array);
+    set(hierarchy, "zarr.json", array);
     zb_node *node;
-    assert_int_equal(zb_node_open(store, "", &node, NULL), ZB_OK);
-    zb_hierarchy_release(store);
+    assert_int_equal(zb_node_open(hierarchy, "", &node, NULL), ZB_OK);
+    zb_hierarchy_release(hierarchy);
     assert_ptr_equal(zb_node_retain(node), node);
     zb_node_release(node);
     assert_string_equal(zb_hierarchy_store(zb_node_hierarchy(node))->label, "test");
@@ -91,9 +91,9 @@ static void outlives_its_store(void **state) {
 
 static void names_the_place(void **state) {
     (void)state;
-    zb_hierarchy *store = new_store();
-    set(store, "bad/zarr.json", "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":1}");
-    set(store, "group/zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\",\"x\":1}");
+    zb_hierarchy *hierarchy = new_store();
+    set(hierarchy, "bad/zarr.json", "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":1}");
+    set(hierarchy, "group/zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\",\"x\":1}");
     static const struct {
         const char *path;
         enum zb_code code;
@@ -109,14 +109,14 @@ static void names_the_place(void **state) {
     zb_node *node;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         zb_error err = {0};
-        assert_int_equal(zb_node_open(store, rows[i].path, &node, &err), rows[i].code);
+        assert_int_equal(zb_node_open(hierarchy, rows[i].path, &node, &err), rows[i].code);
         assert_int_equal(err.code, rows[i].code);
         if (strncmp(err.message, rows[i].message, strlen(rows[i].message)) != 0)
             fail_msg("%s", err.message);
         /* The text is not needed to get the code. */
-        assert_int_equal(zb_node_open(store, rows[i].path, &node, NULL), rows[i].code);
+        assert_int_equal(zb_node_open(hierarchy, rows[i].path, &node, NULL), rows[i].code);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* A group document of `size` bytes with that member. */

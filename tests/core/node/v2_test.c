@@ -13,20 +13,20 @@ static const char group3[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
 
 /* A group of version 2 with an array, a group without a document, and nodes of version 3. */
 static zb_hierarchy *mixed(void) {
-    zb_hierarchy *store = store_new();
-    store_set(store, ".zgroup", ZGROUP);
-    store_set(store, ".zattrs", "{\"title\":\"t\",\"n\":NaN}");
-    store_set(store, "a/.zarray", ZARRAY(""));
-    store_set(store, "a/.zattrs", "{\"_ARRAY_DIMENSIONS\":[\"x\"],\"units\":\"m\"}");
-    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(store), "a/0", "\1\0\2\0", 4, NULL),
+    zb_hierarchy *hierarchy = store_new();
+    store_set(hierarchy, ".zgroup", ZGROUP);
+    store_set(hierarchy, ".zattrs", "{\"title\":\"t\",\"n\":NaN}");
+    store_set(hierarchy, "a/.zarray", ZARRAY(""));
+    store_set(hierarchy, "a/.zattrs", "{\"_ARRAY_DIMENSIONS\":[\"x\"],\"units\":\"m\"}");
+    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(hierarchy), "a/0", "\1\0\2\0", 4, NULL),
                      ZB_OK);
-    store_set(store, "deep/er/b/.zarray", ZARRAY(""));
-    store_set(store, "three/zarr.json", group3);
-    store_set(store, "three/.zgroup", "{\"zarr_format\":9}");
-    store_set(store, "three/c/.zarray", ZARRAY(""));
-    store_set(store, "bad/.zarray", "{\"zarr_format\":2}");
-    store_set(store, "files/x", "nothing");
-    return store;
+    store_set(hierarchy, "deep/er/b/.zarray", ZARRAY(""));
+    store_set(hierarchy, "three/zarr.json", group3);
+    store_set(hierarchy, "three/.zgroup", "{\"zarr_format\":9}");
+    store_set(hierarchy, "three/c/.zarray", ZARRAY(""));
+    store_set(hierarchy, "bad/.zarray", "{\"zarr_format\":2}");
+    store_set(hierarchy, "files/x", "nothing");
+    return hierarchy;
 }
 
 static int append_name(void *context, const char *name) {
@@ -36,23 +36,23 @@ static int append_name(void *context, const char *name) {
     return 0;
 }
 
-static char *names_of(zb_hierarchy *store, const char *path) {
+static char *names_of(zb_hierarchy *hierarchy, const char *path) {
     static char line[256];
     zb_node *node;
     zb_error err;
     line[0] = '\0';
-    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, path, &node, &err), err);
     ASSERT_OK(zb_group_names(node, append_name, line, &err), err);
     zb_node_release(node);
     return line;
 }
 
-static char *children_of(zb_hierarchy *store, const char *path) {
+static char *children_of(zb_hierarchy *hierarchy, const char *path) {
     static char line[256];
     zb_node *node;
     zb_children children;
     zb_error err;
-    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, path, &node, &err), err);
     ASSERT_OK(zb_group_children(node, &children, &err), err);
     size_t used = 0;
     line[0] = '\0';
@@ -66,36 +66,36 @@ static char *children_of(zb_hierarchy *store, const char *path) {
 
 static void finds_nodes_of_both_versions(void **state) {
     (void)state;
-    zb_hierarchy *store = mixed();
+    zb_hierarchy *hierarchy = mixed();
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_node_open(store, "", &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, "", &node, &err), err);
     assert_int_equal(zb_node_format(node), 2);
     assert_string_equal(zb_json_string(zb_json_get(zb_node_attributes(node), "title")), "t");
     assert_string_equal(zb_json_string(zb_json_get(zb_node_attributes(node), "n")), "NaN");
     zb_node_release(node);
-    assert_string_equal(children_of(store, ""), "a bad! deep three");
-    assert_string_equal(children_of(store, "deep"), "er");
-    assert_string_equal(children_of(store, "deep/er"), "b");
-    assert_string_equal(children_of(store, "three"), "c");
-    assert_string_equal(names_of(store, ""), "a bad deep three");
-    assert_string_equal(names_of(store, "deep"), "er");
-    ASSERT_OK(zb_node_open(store, "three", &node, &err), err);
+    assert_string_equal(children_of(hierarchy, ""), "a bad! deep three");
+    assert_string_equal(children_of(hierarchy, "deep"), "er");
+    assert_string_equal(children_of(hierarchy, "deep/er"), "b");
+    assert_string_equal(children_of(hierarchy, "three"), "c");
+    assert_string_equal(names_of(hierarchy, ""), "a bad deep three");
+    assert_string_equal(names_of(hierarchy, "deep"), "er");
+    ASSERT_OK(zb_node_open(hierarchy, "three", &node, &err), err);
     assert_int_equal(zb_node_format(node), 3);
     zb_node_release(node);
-    ASSERT_FAILS(zb_node_open(store, "bad", &node, &err), ZB_EFORMAT, err,
+    ASSERT_FAILS(zb_node_open(hierarchy, "bad", &node, &err), ZB_EFORMAT, err,
                  "store test, node /bad: .zarray: shape is missing");
-    ASSERT_FAILS(zb_node_open(store, "files", &node, &err), ZB_ENOTFOUND, err, "zarr.json");
-    ASSERT_FAILS(zb_node_open(store, "none", &node, &err), ZB_ENOTFOUND, err, "zarr.json");
-    zb_hierarchy_release(store);
+    ASSERT_FAILS(zb_node_open(hierarchy, "files", &node, &err), ZB_ENOTFOUND, err, "zarr.json");
+    ASSERT_FAILS(zb_node_open(hierarchy, "none", &node, &err), ZB_ENOTFOUND, err, "zarr.json");
+    zb_hierarchy_release(hierarchy);
 }
 
 static void reads_an_array(void **state) {
     (void)state;
-    zb_hierarchy *store = mixed();
+    zb_hierarchy *hierarchy = mixed();
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_node_open(store, "a", &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, "a", &node, &err), err);
     const zb_array_info *info = zb_node_array(node);
     assert_string_equal(info->dimension_names[0], "x");
     assert_null(zb_json_get(zb_node_attributes(node), "_ARRAY_DIMENSIONS"));
@@ -104,12 +104,12 @@ static void reads_an_array(void **state) {
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
     assert_int_equal(out[0] + 10 * out[1] + 100 * out[2] + 1000 * out[3], 7721);
     /* An array that was replaced is another one, a changed attribute changes nothing. */
-    store_set(store, "a/.zattrs", "{}");
+    store_set(hierarchy, "a/.zattrs", "{}");
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
-    store_set(store, "a/.zarray", ZARRAY(",\"dimension_separator\":\"/\""));
+    store_set(hierarchy, "a/.zarray", ZARRAY(",\"dimension_separator\":\"/\""));
     ASSERT_FAILS(zb_array_read(&read, 1, &err), ZB_ECONFLICT, err, "another node");
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Where the store cannot list, consolidated metadata give the names. */
@@ -134,13 +134,13 @@ static void strange_attributes_keep_no_node_from_being_read(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         static const char *const nodes[] = {"", "a"};
-        zb_hierarchy *store = mixed();
-        store_set(store, ".zattrs", rows[i].zattrs);
-        store_set(store, "a/.zattrs", rows[i].zattrs);
+        zb_hierarchy *hierarchy = mixed();
+        store_set(hierarchy, ".zattrs", rows[i].zattrs);
+        store_set(hierarchy, "a/.zattrs", rows[i].zattrs);
         for (int n = 0; n < 2; n++) {
             zb_node *node;
             zb_error err;
-            ASSERT_OK(zb_node_open(store, nodes[n], &node, &err), err);
+            ASSERT_OK(zb_node_open(hierarchy, nodes[n], &node, &err), err);
             char *text = zb_json_print(zb_node_attributes(node));
             const char *shown = rows[i].shown ? rows[i].shown : rows[i].zattrs;
             if (strncmp(text, shown, strlen(shown) - 1) != 0) /* an array has a _FillValue, too */
@@ -148,66 +148,68 @@ static void strange_attributes_keep_no_node_from_being_read(void **state) {
             free(text);
             zb_node_release(node);
         }
-        assert_string_equal(names_of(store, ""), "a bad deep three");
-        zb_hierarchy_release(store);
+        assert_string_equal(names_of(hierarchy, ""), "a bad deep three");
+        zb_hierarchy_release(hierarchy);
     }
 }
 
 static void lists_by_consolidated_metadata(void **state) {
     (void)state;
-    zb_hierarchy *store = mixed();
-    zb_hierarchy_store(store)->hints.can_list = false;
-    store_set(store, ".zmetadata",
+    zb_hierarchy *hierarchy = mixed();
+    zb_hierarchy_store(hierarchy)->hints.can_list = false;
+    store_set(hierarchy, ".zmetadata",
               "{\"zarr_consolidated_format\":1,\"metadata\":{\".zgroup\":{},\".zattrs\":{},"
               "\"a/.zarray\":{},\"a/.zattrs\":{},\"deep/er/b/.zarray\":{},\"gone/.zgroup\":{},"
               "\"three/.zgroup\":{},\"three/.zarray\":{}}}");
-    assert_string_equal(children_of(store, ""), "a three");
-    zb_hierarchy_release(store);
+    assert_string_equal(children_of(hierarchy, ""), "a three");
+    zb_hierarchy_release(hierarchy);
 }
 
 static void refuses_changes(void **state) {
     (void)state;
     static const char way_out[] = "`zarrbridge copy`";
-    zb_hierarchy *store = mixed();
-    char *before = store_dump(store);
+    zb_hierarchy *hierarchy = mixed();
+    char *before = store_dump(hierarchy);
     zb_node *array, *group, *out;
     zb_writer *writer;
     zb_error err;
     const uint64_t shape[] = {8};
     const zb_array_spec spec = {
         .ndim = 1, .shape = shape, .inner_shape = shape, .dtype = {.kind = ZB_KIND_INT, .size = 2}};
-    ASSERT_OK(zb_node_open(store, "a", &array, &err), err);
-    ASSERT_OK(zb_node_open(store, "", &group, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, "a", &array, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, "", &group, &err), err);
     ASSERT_FAILS(zb_writer_open(array, NULL, &writer, &err), ZB_EUNSUPPORTED, err, way_out);
     ASSERT_FAILS(zb_array_resize(array, shape, &out, &err), ZB_EUNSUPPORTED, err, way_out);
     ASSERT_FAILS(zb_array_compact(array, ZB_SYNC_NONE, NULL, &err), ZB_EUNSUPPORTED, err, way_out);
     ASSERT_FAILS(zb_array_set_dimension_names(array, NULL, &out, &err), ZB_EUNSUPPORTED, err,
                  way_out);
     ASSERT_FAILS(zb_node_set_attribute(group, "x", "1", &out, &err), ZB_EUNSUPPORTED, err, way_out);
-    ASSERT_FAILS(zb_group_create(store, "", NULL, &out, &err), ZB_EUNSUPPORTED, err, way_out);
-    ASSERT_FAILS(zb_group_create(store, "new", NULL, &out, &err), ZB_EUNSUPPORTED, err, way_out);
-    ASSERT_FAILS(zb_group_create(store, "deep", NULL, &out, &err), ZB_EUNSUPPORTED, err, way_out);
-    ASSERT_FAILS(zb_array_create(store, "three/c", &spec, &out, &err), ZB_EUNSUPPORTED, err,
+    ASSERT_FAILS(zb_group_create(hierarchy, "", NULL, &out, &err), ZB_EUNSUPPORTED, err, way_out);
+    ASSERT_FAILS(zb_group_create(hierarchy, "new", NULL, &out, &err), ZB_EUNSUPPORTED, err,
+                 way_out);
+    ASSERT_FAILS(zb_group_create(hierarchy, "deep", NULL, &out, &err), ZB_EUNSUPPORTED, err,
+                 way_out);
+    ASSERT_FAILS(zb_array_create(hierarchy, "three/c", &spec, &out, &err), ZB_EUNSUPPORTED, err,
                  way_out);
     for (size_t i = 0; i < 3; i++) {
         static const char *const paths[] = {"", "a", "deep"};
-        ASSERT_FAILS(zb_node_delete(store, paths[i], &err), ZB_EUNSUPPORTED, err, way_out);
-        ASSERT_FAILS(zb_node_move(store, paths[i], "three/new", &err), ZB_EUNSUPPORTED, err,
+        ASSERT_FAILS(zb_node_delete(hierarchy, paths[i], &err), ZB_EUNSUPPORTED, err, way_out);
+        ASSERT_FAILS(zb_node_move(hierarchy, paths[i], "three/new", &err), ZB_EUNSUPPORTED, err,
                      way_out);
     }
-    char *after = store_dump(store);
+    char *after = store_dump(hierarchy);
     assert_string_equal(before, after);
     free(before);
     free(after);
     zb_node_release(array);
     zb_node_release(group);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Each document has the limit document_bytes, and all of a node together. */
 static void bounds_documents(void **state) {
     (void)state;
-    zb_hierarchy *store = mixed();
+    zb_hierarchy *hierarchy = mixed();
     zb_node *node;
     zb_error err;
     size_t limit = (size_t)zb_limits_get()->document_bytes;
@@ -217,15 +219,15 @@ static void bounds_documents(void **state) {
     memcpy(text, "{\"a\":1", 6);
     text[limit + 14] = '}';
     text[limit + 15] = '\0';
-    store_set(store, "a/.zattrs", text);
-    ASSERT_FAILS(zb_node_open(store, "a", &node, &err), ZB_ELIMIT, err, "limit document_bytes");
+    store_set(hierarchy, "a/.zattrs", text);
+    ASSERT_FAILS(zb_node_open(hierarchy, "a", &node, &err), ZB_ELIMIT, err, "limit document_bytes");
     memset(text, 'x', limit + 15);
     memcpy(text, "{\"a\":\"", 6);
     memcpy(text + limit - 2, "\"}", 3);
-    store_set(store, "a/.zattrs", text);
-    ASSERT_FAILS(zb_node_open(store, "a", &node, &err), ZB_ELIMIT, err, "limit document_bytes");
+    store_set(hierarchy, "a/.zattrs", text);
+    ASSERT_FAILS(zb_node_open(hierarchy, "a", &node, &err), ZB_ELIMIT, err, "limit document_bytes");
     free(text);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static int count_finding(void *context, const zb_finding *finding) {
@@ -236,27 +238,27 @@ static int count_finding(void *context, const zb_finding *finding) {
 
 static void verifies_chunks(void **state) {
     (void)state;
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     zb_verify_summary sum;
     zb_error err;
     size_t findings = 0;
-    store_set(store, ".zgroup", ZGROUP);
-    store_set(store, ".zmetadata", "{}");
-    store_set(store, "a/.zarray", ZARRAY(""));
-    store_set(store, "a/.zattrs", "{}");
-    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(store), "a/1", "\1\0\2\0", 4, &err),
+    store_set(hierarchy, ".zgroup", ZGROUP);
+    store_set(hierarchy, ".zmetadata", "{}");
+    store_set(hierarchy, "a/.zarray", ZARRAY(""));
+    store_set(hierarchy, "a/.zattrs", "{}");
+    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(hierarchy), "a/1", "\1\0\2\0", 4, &err),
                      ZB_OK);
-    ASSERT_OK(zb_hierarchy_verify(store, count_finding, &findings, &sum, &err), err);
+    ASSERT_OK(zb_hierarchy_verify(hierarchy, count_finding, &findings, &sum, &err), err);
     assert_int_equal(findings, 0);
     assert_int_equal(sum.nodes, 2);
     assert_int_equal(sum.objects, 1);
-    store_set(store, "a/0", "1");            /* truncated */
-    store_set(store, "a/2", "1234");         /* beyond the edge */
-    store_set(store, "a/b/.zgroup", ZGROUP); /* below an array */
-    store_set(store, "other/.zarray", "{");  /* no document */
-    ASSERT_OK(zb_hierarchy_verify(store, count_finding, &findings, &sum, &err), err);
+    store_set(hierarchy, "a/0", "1");            /* truncated */
+    store_set(hierarchy, "a/2", "1234");         /* beyond the edge */
+    store_set(hierarchy, "a/b/.zgroup", ZGROUP); /* below an array */
+    store_set(hierarchy, "other/.zarray", "{");  /* no document */
+    ASSERT_OK(zb_hierarchy_verify(hierarchy, count_finding, &findings, &sum, &err), err);
     assert_int_equal(findings, 4);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 int main(void) {

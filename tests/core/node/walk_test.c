@@ -13,7 +13,7 @@
 
 enum { SIDE = 8, LADDER = 40, MOST_LINKS = 200 };
 
-static zb_node *create(zb_hierarchy *store, const char *path) {
+static zb_node *create(zb_hierarchy *hierarchy, const char *path) {
     zb_array_spec spec = {.ndim = 2,
                           .shape = (uint64_t[]){SIDE, SIDE},
                           .inner_shape = (uint64_t[]){2, 2},
@@ -25,7 +25,7 @@ static zb_node *create(zb_hierarchy *store, const char *path) {
     for (int i = 0; i < SIDE * SIDE; i++)
         values[i] = i + 1;
     zb_write write = {.data = values, .dtype = spec.dtype};
-    ASSERT_OK(zb_array_create(store, path, &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, path, &spec, &node, &err), err);
     ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
     ASSERT_OK(zb_writer_write(writer, &write, &err), err);
     ASSERT_OK(zb_writer_close(writer, &err), err);
@@ -40,18 +40,18 @@ static int ignore(void *context, const zb_finding *finding) {
     return 0;
 }
 
-static enum zb_code verify(zb_hierarchy *store, zb_error *err) {
-    return zb_hierarchy_verify(store, ignore, NULL, NULL, err);
+static enum zb_code verify(zb_hierarchy *hierarchy, zb_error *err) {
+    return zb_hierarchy_verify(hierarchy, ignore, NULL, NULL, err);
 }
 
-static enum zb_code repair(zb_hierarchy *store, zb_error *err) {
-    return zb_hierarchy_repair(store, ignore, NULL, err);
+static enum zb_code repair(zb_hierarchy *hierarchy, zb_error *err) {
+    return zb_hierarchy_repair(hierarchy, ignore, NULL, err);
 }
 
-static enum zb_code list_children(zb_hierarchy *store, zb_error *err) {
+static enum zb_code list_children(zb_hierarchy *hierarchy, zb_error *err) {
     zb_node *node;
     zb_children children;
-    enum zb_code code = zb_node_open(store, "g", &node, err);
+    enum zb_code code = zb_node_open(hierarchy, "g", &node, err);
     if (code)
         return code;
     code = zb_group_children(node, &children, err);
@@ -61,9 +61,9 @@ static enum zb_code list_children(zb_hierarchy *store, zb_error *err) {
     return code;
 }
 
-static enum zb_code shrink(zb_hierarchy *store, zb_error *err) {
+static enum zb_code shrink(zb_hierarchy *hierarchy, zb_error *err) {
     zb_node *node, *changed;
-    enum zb_code code = zb_node_open(store, "g/a", &node, err);
+    enum zb_code code = zb_node_open(hierarchy, "g/a", &node, err);
     if (code)
         return code;
     code = zb_array_resize(node, (uint64_t[]){3, 3}, &changed, err);
@@ -73,21 +73,21 @@ static enum zb_code shrink(zb_hierarchy *store, zb_error *err) {
     return code;
 }
 
-static enum zb_code copy(zb_hierarchy *store, zb_error *err) {
-    return zb_node_copy(store, "g", store, "copy", err);
+static enum zb_code copy(zb_hierarchy *hierarchy, zb_error *err) {
+    return zb_node_copy(hierarchy, "g", hierarchy, "copy", err);
 }
 
-static enum zb_code delete(zb_hierarchy *store, zb_error *err) {
-    return zb_node_delete(store, "g", err);
+static enum zb_code delete(zb_hierarchy *hierarchy, zb_error *err) {
+    return zb_node_delete(hierarchy, "g", err);
 }
 
-static enum zb_code delete_root(zb_hierarchy *store, zb_error *err) {
-    return zb_node_delete(store, "", err);
+static enum zb_code delete_root(zb_hierarchy *hierarchy, zb_error *err) {
+    return zb_node_delete(hierarchy, "", err);
 }
 
 static const struct {
     const char *name;
-    enum zb_code (*run)(zb_hierarchy *store, zb_error *err);
+    enum zb_code (*run)(zb_hierarchy *hierarchy, zb_error *err);
     bool may_end; /* on a ladder, with ZB_ELIMIT */
 } walks[] = {
     {"verify", verify, true},
@@ -169,18 +169,18 @@ static void ladders_are_left_at_a_limit(void **state) {
 /* ---- The nodes that links lead to
    ------------------------------------------------------------------- */
 
-static bool opens(zb_hierarchy *store, const char *path) {
+static bool opens(zb_hierarchy *hierarchy, const char *path) {
     zb_node *node = NULL;
-    bool found = zb_node_open(store, path, &node, NULL) == ZB_OK;
+    bool found = zb_node_open(hierarchy, path, &node, NULL) == ZB_OK;
     zb_node_release(node);
     return found;
 }
 
-static void assert_holds_all(zb_hierarchy *store, const char *path) {
+static void assert_holds_all(zb_hierarchy *hierarchy, const char *path) {
     int32_t values[SIDE * SIDE] = {0};
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, path, &node, &err), err);
     zb_read read = {.node = node,
                     .view = {.data = values, .dtype = {.kind = ZB_KIND_INT, .size = 4}}};
     ASSERT_OK(zb_array_read(&read, 1, &err), err);

@@ -18,13 +18,14 @@
 
 /* A store of an array and its only chunk; the versions of two such chunks are the same. */
 static zb_node *make(const char *document, const void *chunk, size_t size) {
-    zb_hierarchy *store = stores_new_mem();
-    assert_int_equal(
-        zb_store_mem_set(zb_hierarchy_store(store), "zarr.json", document, strlen(document), NULL),
-        ZB_OK);
-    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(store), "c/0", chunk, size, NULL), ZB_OK);
-    zb_node *node = stores_open_node(store, "");
-    zb_hierarchy_release(store);
+    zb_hierarchy *hierarchy = stores_new_mem();
+    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(hierarchy), "zarr.json", document,
+                                      strlen(document), NULL),
+                     ZB_OK);
+    assert_int_equal(zb_store_mem_set(zb_hierarchy_store(hierarchy), "c/0", chunk, size, NULL),
+                     ZB_OK);
+    zb_node *node = stores_open_node(hierarchy, "");
+    zb_hierarchy_release(hierarchy);
     return node;
 }
 

@@ -202,14 +202,14 @@ static void random_arrays(void **state) {
         zb_hierarchy *mem = stores_new_mem();
         arrays_spec spec = arrays_random_spec(&random);
         arrays_sample a = arrays_write(&spec, &random, mem, "group/a");
-        zb_hierarchy *store = around(mem);
-        zb_node *node = stores_open_node(store, "group/a");
+        zb_hierarchy *hierarchy = around(mem);
+        zb_node *node = stores_open_node(hierarchy, "group/a");
         for (int n = 0; n < 12; n++)
             read_boxes(&a, node, &random);
         read_points(&a, node, &random);
         zb_node_release(node);
         arrays_free(&a);
-        zb_hierarchy_release(store);
+        zb_hierarchy_release(hierarchy);
         zb_hierarchy_release(mem);
     }
 }

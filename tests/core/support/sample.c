@@ -49,12 +49,13 @@ char *sample_group(const char *name, const char *value) {
 }
 
 enum zb_code sample_open(const char *text, zb_node **out, zb_error *err) {
-    zb_hierarchy *store;
-    assert_int_equal(zb_hierarchy_new_mem("test", &store, err), ZB_OK);
+    zb_hierarchy *hierarchy;
+    assert_int_equal(zb_hierarchy_new_mem("test", &hierarchy, err), ZB_OK);
     assert_int_equal(
-        zb_store_mem_set(zb_hierarchy_store(store), "zarr.json", text, strlen(text), err), ZB_OK);
-    enum zb_code code = zb_node_open(store, "", out, err);
-    zb_hierarchy_release(store);
+        zb_store_mem_set(zb_hierarchy_store(hierarchy), "zarr.json", text, strlen(text), err),
+        ZB_OK);
+    enum zb_code code = zb_node_open(hierarchy, "", out, err);
+    zb_hierarchy_release(hierarchy);
     return code;
 }
 

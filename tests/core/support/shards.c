@@ -10,7 +10,8 @@ const zb_dtype shards_type = {.kind = ZB_KIND_INT, .size = 4};
 const char *const shards_codecs[] = {
     [ZB_REWRITE] = NULL, [ZB_APPEND] = NULL, [ZB_INPLACE] = "[{\"name\":\"crc32c\"}]"};
 
-static zb_node *create(zb_hierarchy *store, enum zb_strategy strategy, const zb_chunk_runs *runs) {
+static zb_node *create(zb_hierarchy *hierarchy, enum zb_strategy strategy,
+                       const zb_chunk_runs *runs) {
     const uint64_t shape[2] = {SHARDS_ROWS, SHARDS_COLUMNS}, inner[2] = {4, 4}, shard[2] = {8, 16};
     zb_array_spec spec = {.ndim = 2,
                           .shape = shape,
@@ -21,17 +22,17 @@ static zb_node *create(zb_hierarchy *store, enum zb_strategy strategy, const zb_
                           .codecs = shards_codecs[strategy]};
     zb_error err;
     zb_node *node = NULL;
-    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, "a", &spec, &node, &err), err);
     return node;
 }
 
-zb_node *shards_create(zb_hierarchy *store, enum zb_strategy strategy) {
-    return create(store, strategy, NULL);
+zb_node *shards_create(zb_hierarchy *hierarchy, enum zb_strategy strategy) {
+    return create(hierarchy, strategy, NULL);
 }
 
-zb_node *shards_create_uneven(zb_hierarchy *store, enum zb_strategy strategy) {
+zb_node *shards_create_uneven(zb_hierarchy *hierarchy, enum zb_strategy strategy) {
     static const zb_chunk_run rows[] = {{4, 1}, {12, 1}, {8, 1}}, columns[] = {{16, 1}, {8, 2}};
-    return create(store, strategy, (const zb_chunk_runs[]){{rows, 3}, {columns, 2}});
+    return create(hierarchy, strategy, (const zb_chunk_runs[]){{rows, 3}, {columns, 2}});
 }
 
 zb_writer *shards_open_writer(const zb_node *node, enum zb_strategy strategy, enum zb_sync sync) {
@@ -69,13 +70,14 @@ static int count_journal(void *context, const zb_list_entry *entry) {
     return 0;
 }
 
-int shards_journals(zb_hierarchy *store) {
+int shards_journals(zb_hierarchy *hierarchy) {
     int count = 0;
     zb_error err;
     static const char *const rows[] = {"a/c/0", "a/c/1", "a/c/2"};
     for (int i = 0; i < 3; i++)
-        ASSERT_OK(zb_store_list(zb_hierarchy_store(store), rows[i], count_journal, &count, &err),
-                  err);
+        ASSERT_OK(
+            zb_store_list(zb_hierarchy_store(hierarchy), rows[i], count_journal, &count, &err),
+            err);
     return count;
 }
 

@@ -20,9 +20,9 @@ extern const char *const shards_codecs[];
 
 /* The array "a" of zeros: SHARDS_ROWS x SHARDS_COLUMNS in shards of 8 x 16 with inner chunks of
    4 x 4, ragged on both sides. */
-zb_node *shards_create(zb_hierarchy *store, enum zb_strategy strategy);
+zb_node *shards_create(zb_hierarchy *hierarchy, enum zb_strategy strategy);
 /* The same in shards of 4, 12 and 8 rows, and of 16, 8 and 8 columns. */
-zb_node *shards_create_uneven(zb_hierarchy *store, enum zb_strategy strategy);
+zb_node *shards_create_uneven(zb_hierarchy *hierarchy, enum zb_strategy strategy);
 zb_writer *shards_open_writer(const zb_node *node, enum zb_strategy strategy, enum zb_sync sync);
 
 /* Writes a box and flushes it; the first error. */
@@ -36,7 +36,7 @@ void shards_set_model(int32_t *model, const uint64_t *start, const uint64_t *cou
 void shards_assert_holds(const zb_node *node, const int32_t *model);
 
 /* The number of journals that lie in the store. */
-int shards_journals(zb_hierarchy *store);
+int shards_journals(zb_hierarchy *hierarchy);
 
 /* A store with an array of known values, and a box of others to write, at (5, 6): over inner chunks
    that are covered wholly and in part, in four shards when it is large. */

@@ -8,38 +8,39 @@
 #include "zarrbridge/sys/hierarchy.h"
 
 zb_hierarchy *store_new(void) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    ASSERT_OK(zb_hierarchy_new_mem("test", &store, &err), err);
-    return store;
+    ASSERT_OK(zb_hierarchy_new_mem("test", &hierarchy, &err), err);
+    return hierarchy;
 }
 
-void store_let_age(zb_hierarchy *store, const char *key) {
+void store_let_age(zb_hierarchy *hierarchy, const char *key) {
     zb_object_info info = {.size = 0};
     zb_error err;
     while (!info.validator.valid)
-        ASSERT_OK(zb_store_stat(zb_hierarchy_place(store, key), key, &info, &err), err);
+        ASSERT_OK(zb_store_stat(zb_hierarchy_place(hierarchy, key), key, &info, &err), err);
 }
 
-char *store_text(zb_hierarchy *store, const char *key) {
+char *store_text(zb_hierarchy *hierarchy, const char *key) {
     char *text = NULL;
     size_t size;
     zb_error err;
-    enum zb_code code = zb_store_get(zb_hierarchy_place(store, key), key, 1 << 24, "test", &text,
-                                     &size, NULL, &err);
+    enum zb_code code = zb_store_get(zb_hierarchy_place(hierarchy, key), key, 1 << 24, "test",
+                                     &text, &size, NULL, &err);
     if (code != ZB_ENOTFOUND)
         ASSERT_OK(code, err);
     return code ? NULL : text;
 }
 
-void store_set(zb_hierarchy *store, const char *key, const char *text) {
+void store_set(zb_hierarchy *hierarchy, const char *key, const char *text) {
     zb_error err;
     zb_part part = {text, strlen(text)};
-    ASSERT_OK(zb_store_put(zb_hierarchy_place(store, key), key, &part, 1, ZB_SYNC_NONE, &err), err);
+    ASSERT_OK(zb_store_put(zb_hierarchy_place(hierarchy, key), key, &part, 1, ZB_SYNC_NONE, &err),
+              err);
 }
 
-void store_expect(zb_hierarchy *store, const char *key, const char *text) {
-    char *there = store_text(store, key);
+void store_expect(zb_hierarchy *hierarchy, const char *key, const char *text) {
+    char *there = store_text(hierarchy, key);
     if (!text != !there || (text && strcmp(text, there) != 0))
         fail_msg("%s is\n%s\nexpected\n%s", key, there ? there : "(nothing)",
                  text ? text : "(nothing)");
@@ -70,22 +71,22 @@ static enum zb_code clone_key(void *context, const char *key, zb_error *err) {
     return code;
 }
 
-zb_hierarchy *store_clone(zb_hierarchy *store) {
-    cloning c = {.from = store, .to = store_new()};
+zb_hierarchy *store_clone(zb_hierarchy *hierarchy) {
+    cloning c = {.from = hierarchy, .to = store_new()};
     zb_error err;
-    ASSERT_OK(zb__keys_below(store, "", NULL, clone_key, &c, &err), err);
+    ASSERT_OK(zb__keys_below(hierarchy, "", NULL, clone_key, &c, &err), err);
     return c.to;
 }
 
-char *store_dump(zb_hierarchy *store) {
+char *store_dump(zb_hierarchy *hierarchy) {
     zb__names keys = {.count = 0};
     zb__text text = {0};
     zb_error err;
-    ASSERT_OK(zb__keys_below(store, "", NULL, take_key, &keys, &err), err);
+    ASSERT_OK(zb__keys_below(hierarchy, "", NULL, take_key, &keys, &err), err);
     if (keys.count)
         qsort(keys.name, keys.count, sizeof *keys.name, compare_names);
     for (size_t i = 0; i < keys.count; i++) {
-        char *object = store_text(store, keys.name[i].text);
+        char *object = store_text(hierarchy, keys.name[i].text);
         zb__text_addf(&text, "%s\n%s\n", keys.name[i].text, object);
         free(object);
     }
@@ -128,11 +129,11 @@ static int compare_paths(const void *a, const void *b) {
     return depth ? depth : strcasecmp(x, y);
 }
 
-static char *make_block(zb_hierarchy *store) {
+static char *make_block(zb_hierarchy *hierarchy) {
     zb__names nodes;
     zb_error err;
     zb__text block = {0};
-    ASSERT_OK(zb__nodes_at(store, "", &nodes, &err), err);
+    ASSERT_OK(zb__nodes_at(hierarchy, "", &nodes, &err), err);
     qsort(nodes.name, nodes.count, sizeof *nodes.name, compare_paths);
     zb__text_add(&block, "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{");
     const char *comma = "";
@@ -141,7 +142,7 @@ static char *make_block(zb_hierarchy *store) {
         if (*nodes.name[i].text == '\0')
             continue;
         snprintf(key, sizeof key, "%s/zarr.json", nodes.name[i].text);
-        char *document = store_text(store, key);
+        char *document = store_text(hierarchy, key);
         zb__text_addf(&block, "%s\"%s\":", comma, nodes.name[i].text);
         put_entry(&block, document);
         comma = ",";
@@ -152,19 +153,19 @@ static char *make_block(zb_hierarchy *store) {
     return zb__text_take(&block, NULL);
 }
 
-void store_check_consolidated(zb_hierarchy *store) {
+void store_check_consolidated(zb_hierarchy *hierarchy) {
     zb_json *json;
     zb_error err;
-    ASSERT_OK(zb_hierarchy_write_back(store, &err), err);
-    store_expect(store, ".zarrbridge-consolidated", NULL);
-    char *text = store_text(store, "zarr.json");
+    ASSERT_OK(zb_hierarchy_write_back(hierarchy, &err), err);
+    store_expect(hierarchy, ".zarrbridge-consolidated", NULL);
+    char *text = store_text(hierarchy, "zarr.json");
     if (!text)
         return;
     ASSERT_OK(zb__json_parse_document(text, strlen(text), &json, &err), err);
     const zb_json *block = zb_json_get(json, "consolidated_metadata");
     if (block) {
         char *there = zb_json_print(block);
-        char *expected = make_block(store);
+        char *expected = make_block(hierarchy);
         if (strcmp(there, expected) != 0)
             fail_msg("consolidated metadata is\n%s\nexpected\n%s", there, expected);
         free(there);
@@ -174,8 +175,8 @@ void store_check_consolidated(zb_hierarchy *store) {
     free(text);
 }
 
-void store_check_truthful(zb_hierarchy *store) {
-    char *text = store_text(store, "zarr.json");
+void store_check_truthful(zb_hierarchy *hierarchy) {
+    char *text = store_text(hierarchy, "zarr.json");
     zb_json *json = NULL;
     zb_error err;
     if (text)
@@ -186,7 +187,7 @@ void store_check_truthful(zb_hierarchy *store) {
         char key[256];
         zb__text expected = {0};
         snprintf(key, sizeof key, "%s/zarr.json", zb_json_name(entry));
-        char *document = store_text(store, key);
+        char *document = store_text(hierarchy, key);
         if (!document)
             fail_msg("consolidated metadata has %s, which is not there", zb_json_name(entry));
         put_entry(&expected, document);
@@ -200,35 +201,35 @@ void store_check_truthful(zb_hierarchy *store) {
     free(text);
 }
 
-void store_consolidate(zb_hierarchy *store) {
-    char *block = make_block(store);
+void store_consolidate(zb_hierarchy *hierarchy) {
+    char *block = make_block(hierarchy);
     zb__text text = {0};
     zb__text_addf(&text,
                   "{\"attributes\":{},\"zarr_format\":3,\"consolidated_metadata\":%s,"
                   "\"node_type\":\"group\"}",
                   block);
-    store_set(store, "zarr.json", text.data);
+    store_set(hierarchy, "zarr.json", text.data);
     free(text.data);
     free(block);
 }
 
 zb_hierarchy *store_tree(bool consolidated) {
-    zb_hierarchy *store = store_new();
-    zb_node_release(store_array(store, "b/c"));
-    zb_node_release(store_array(store, "b/D/e"));
-    zb_node_release(store_array(store, "a"));
-    store_set(store, "b/c/c/0/0", "chunk");
-    store_set(store, "b/c/c/2/3", "other");
-    store_set(store, "b/D/e/c/1/1", "third");
+    zb_hierarchy *hierarchy = store_new();
+    zb_node_release(store_array(hierarchy, "b/c"));
+    zb_node_release(store_array(hierarchy, "b/D/e"));
+    zb_node_release(store_array(hierarchy, "a"));
+    store_set(hierarchy, "b/c/c/0/0", "chunk");
+    store_set(hierarchy, "b/c/c/2/3", "other");
+    store_set(hierarchy, "b/D/e/c/1/1", "third");
     if (consolidated)
-        store_consolidate(store);
-    return store;
+        store_consolidate(hierarchy);
+    return hierarchy;
 }
 
-zb_node *store_group(zb_hierarchy *store, const char *path, const char *attributes) {
+zb_node *store_group(zb_hierarchy *hierarchy, const char *path, const char *attributes) {
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_group_create(store, path, attributes, &node, &err), err);
+    ASSERT_OK(zb_group_create(hierarchy, path, attributes, &node, &err), err);
     return node;
 }
 
@@ -240,10 +241,10 @@ const zb_array_spec store_spec = {.ndim = 2,
                                   .fill_value = &seven,
                                   .codecs = "[]"};
 
-zb_node *store_array(zb_hierarchy *store, const char *path) {
+zb_node *store_array(zb_hierarchy *hierarchy, const char *path) {
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_array_create(store, path, &store_spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, path, &store_spec, &node, &err), err);
     return node;
 }
 

@@ -9,18 +9,18 @@ zb_hierarchy *stores_new_mem(void) {
     return mem;
 }
 
-zb_node *stores_open_node(zb_hierarchy *store, const char *path) {
+zb_node *stores_open_node(zb_hierarchy *hierarchy, const char *path) {
     zb_error err;
     zb_node *node = NULL;
-    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, path, &node, &err), err);
     return node;
 }
 
-char *stores_get(zb_hierarchy *store, const char *key, size_t *size) {
+char *stores_get(zb_hierarchy *hierarchy, const char *key, size_t *size) {
     char *data = NULL;
     zb_error err;
     ASSERT_OK(
-        zb_store_get(zb_hierarchy_store(store), key, 1 << 20, "limit", &data, size, NULL, &err),
+        zb_store_get(zb_hierarchy_store(hierarchy), key, 1 << 20, "limit", &data, size, NULL, &err),
         err);
     return data;
 }

@@ -7,7 +7,7 @@
 #include "support/check.h"
 
 zb_hierarchy *stores_new_mem(void); /* empty, called "mem" */
-zb_node *stores_open_node(zb_hierarchy *store, const char *path);
-char *stores_get(zb_hierarchy *store, const char *key, size_t *size); /* the caller frees */
+zb_node *stores_open_node(zb_hierarchy *hierarchy, const char *path);
+char *stores_get(zb_hierarchy *hierarchy, const char *key, size_t *size); /* the caller frees */
 
 #endif

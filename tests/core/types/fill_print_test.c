@@ -109,7 +109,7 @@ static void fill_random(check_random *random, zb_dtype dtype, uint8_t *element) 
 static void test_round_trip(void **state) {
     (void)state;
     check_random random = check_random_new();
-    zb_hierarchy *store = store_new();
+    zb_hierarchy *hierarchy = store_new();
     for (int round = 0; round < 100; round++) {
         for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
             uint8_t element[16];
@@ -119,17 +119,17 @@ static void test_round_trip(void **state) {
             fill_random(&random, types[i], element);
             spec.dtype = types[i];
             spec.fill_value = element;
-            ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+            ASSERT_OK(zb_array_create(hierarchy, "a", &spec, &node, &err), err);
             const zb_array_info *info = zb_node_array(node);
             assert_int_equal(info->dtype.kind, types[i].kind);
             assert_int_equal(info->dtype.size, types[i].size);
             assert_false(info->fill_is_default);
             assert_memory_equal(info->fill_value, element, types[i].size);
             zb_node_release(node);
-            ASSERT_OK(zb_node_delete(store, "a", &err), err);
+            ASSERT_OK(zb_node_delete(hierarchy, "a", &err), err);
         }
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* All of float16, without the way through a store. */

@@ -168,10 +168,10 @@ static void codecs(void *unused) {
 }
 
 /* Reads the whole array at the root. */
-static enum zb_code read_all(zb_hierarchy *store, size_t size, zb_error *err) {
+static enum zb_code read_all(zb_hierarchy *hierarchy, size_t size, zb_error *err) {
     zb_node *node = NULL;
     unsigned char *values = malloc(size);
-    enum zb_code code = zb_node_open(store, "", &node, err);
+    enum zb_code code = zb_node_open(hierarchy, "", &node, err);
     zb_read read = {.node = node,
                     .view = {.data = values, .dtype = {ZB_KIND_UINT, 1, false, NULL}}};
     if (code == ZB_OK)
@@ -333,7 +333,7 @@ static void no_index_cache(void *unused) {
 static void links(void *unused) {
     (void)unused;
     char *root = check_new_directory();
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err = {.code = ZB_OK};
     zb__names nodes;
     for (int i = 0; i < 20; i++) {
@@ -346,12 +346,12 @@ static void links(void *unused) {
             CHILD_CHECK(symlink(target, path) == 0, "no link");
         }
     }
-    CHILD_CHECK(zb_hierarchy_open(root, &store, &err) == ZB_OK, "%s", err.message);
-    CHILD_CHECK(zb__nodes_at(store, "d18", &nodes, &err) == ZB_OK && nodes.count == 3, "%s",
+    CHILD_CHECK(zb_hierarchy_open(root, &hierarchy, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb__nodes_at(hierarchy, "d18", &nodes, &err) == ZB_OK && nodes.count == 3, "%s",
                 err.message);
     zb__names_free(&nodes);
-    expect_limit(zb__nodes_at(store, "d0", &nodes, &err), &err, "links");
-    zb_hierarchy_release(store);
+    expect_limit(zb__nodes_at(hierarchy, "d0", &nodes, &err), &err, "links");
+    zb_hierarchy_release(hierarchy);
     check_remove_directory(root);
 }
 

@@ -31,12 +31,12 @@ uint64_t __wrap_zb__waiting_bytes(int64_t change) {
     return look == 0 || look == 2 ? sum + zb_limits_get()->write_cache_bytes : sum;
 }
 
-static zb_node *create(zb_hierarchy *store) {
+static zb_node *create(zb_hierarchy *hierarchy) {
     const uint64_t shape[1] = {LENGTH}, inner[1] = {CHUNK};
     zb_array_spec spec = {.ndim = 1, .shape = shape, .inner_shape = inner, .dtype = byte_type};
     zb_error err;
     zb_node *node = NULL;
-    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, "a", &spec, &node, &err), err);
     return node;
 }
 

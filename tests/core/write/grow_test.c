@@ -37,17 +37,17 @@ static void end(written *w) {
 }
 
 static zb_hierarchy *count(zb_hierarchy *inner) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    ASSERT_OK(wrap(zb_store_new_count, inner, &store, &err), err);
-    return store;
+    ASSERT_OK(wrap(zb_store_new_count, inner, &hierarchy, &err), err);
+    return hierarchy;
 }
 
 static zb_hierarchy *fault(zb_hierarchy *inner) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    ASSERT_OK(wrap(zb_store_new_fault, inner, &store, &err), err);
-    return store;
+    ASSERT_OK(wrap(zb_store_new_fault, inner, &hierarchy, &err), err);
+    return hierarchy;
 }
 
 static enum zb_code write_row(zb_writer *writer, uint64_t row, int16_t value) {
@@ -258,14 +258,14 @@ static void *flush_each_round(void *context) {
 static void another_threads_flush_meets_a_writer_that_grows(void **state) {
     (void)state;
     char *root = check_new_directory();
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    ASSERT_OK(zb_hierarchy_create(root, NULL, &store, &err), err);
-    zb_node *node = store_array(store, "a");
+    ASSERT_OK(zb_hierarchy_create(root, NULL, &hierarchy, &err), err);
+    zb_node *node = store_array(hierarchy, "a");
     zb_writer *writer;
     const zb_write_options options = {.sync = ZB_SYNC_CLOSE};
     ASSERT_OK(zb_writer_open(node, &options, &writer, &err), err);
-    flusher f = {.store = store};
+    flusher f = {.store = hierarchy};
     pthread_t thread;
     pthread_barrier_init(&f.begins, NULL, 2);
     pthread_barrier_init(&f.ends, NULL, 2);
@@ -288,7 +288,7 @@ static void another_threads_flush_meets_a_writer_that_grows(void **state) {
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
     assert_int_equal(first, ROUNDS - 1);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     pthread_barrier_destroy(&f.begins);
     pthread_barrier_destroy(&f.ends);
     check_remove_directory(root);

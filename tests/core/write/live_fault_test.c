@@ -131,13 +131,13 @@ static void copied_journals_keep_shards_from_being_replaced(void **state) {
 
 /* Overwrites inner chunks with ever new numbers until it is killed. */
 static void write_on(const char *root, enum zb_strategy strategy) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node;
     zb_writer *writer;
     zb_error err = {.code = ZB_OK};
     zb_write_options options = {.strategy = strategy};
-    CHILD_CHECK(zb_hierarchy_open(root, &store, &err) == ZB_OK, "%s", err.message);
-    CHILD_CHECK(zb_node_open(store, "a", &node, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_hierarchy_open(root, &hierarchy, &err) == ZB_OK, "%s", err.message);
+    CHILD_CHECK(zb_node_open(hierarchy, "a", &node, &err) == ZB_OK, "%s", err.message);
     CHILD_CHECK(zb_writer_open(node, &options, &writer, &err) == ZB_OK, "%s", err.message);
     for (int32_t i = 1;; i++) {
         int32_t values[16 * 16];
@@ -176,11 +176,11 @@ static void killed_writers_are_undone(void **state) {
     check_random random = check_random_new();
     for (enum zb_strategy strategy = ZB_APPEND; strategy <= ZB_INPLACE; strategy++) {
         char *root = check_new_directory();
-        zb_hierarchy *store = NULL;
+        zb_hierarchy *hierarchy = NULL;
         zb_error err;
         int damaged = 0;
-        ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
-        zb_node *node = shards_create(store, strategy);
+        ASSERT_OK(zb_hierarchy_open(root, &hierarchy, &err), err);
+        zb_node *node = shards_create(hierarchy, strategy);
         for (int round = 0; round < 60; round++) {
             pid_t child = fork();
             assert_true(child >= 0);
@@ -202,11 +202,11 @@ static void killed_writers_are_undone(void **state) {
             }
             ASSERT_OK(zb_writer_close(writer, &err), err);
             assert_int_equal(count_damaged(node), 0);
-            assert_int_equal(shards_journals(store), 0);
+            assert_int_equal(shards_journals(hierarchy), 0);
         }
         print_message("%d of 60 kills left a damaged shard\n", damaged);
         zb_node_release(node);
-        zb_hierarchy_release(store);
+        zb_hierarchy_release(hierarchy);
         check_remove_directory(root);
     }
 }

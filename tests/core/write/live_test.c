@@ -36,13 +36,13 @@ static void random_box(check_random *random, uint64_t *start, uint64_t *count, i
         values[i] = zero ? 0 : (int32_t)check_random_next(random);
 }
 
-static void takes_random_boxes(zb_hierarchy *store, enum zb_strategy strategy, enum zb_sync sync,
-                               int boxes, bool is_uneven, check_random *random) {
+static void takes_random_boxes(zb_hierarchy *hierarchy, enum zb_strategy strategy,
+                               enum zb_sync sync, int boxes, bool is_uneven, check_random *random) {
     int32_t model[SHARDS_ELEMENTS] = {0}, values[SHARDS_ELEMENTS];
     uint64_t start[2], count[2];
     zb_error err;
     zb_node *node =
-        is_uneven ? shards_create_uneven(store, strategy) : shards_create(store, strategy);
+        is_uneven ? shards_create_uneven(hierarchy, strategy) : shards_create(hierarchy, strategy);
     zb_writer *writer = shards_open_writer(node, strategy, sync);
     for (int i = 0; i < boxes; i++) {
         random_box(random, start, count, values);
@@ -51,7 +51,7 @@ static void takes_random_boxes(zb_hierarchy *store, enum zb_strategy strategy, e
         shards_assert_holds(node, model);
     }
     ASSERT_OK(zb_writer_close(writer, &err), err);
-    assert_int_equal(shards_journals(store), 0);
+    assert_int_equal(shards_journals(hierarchy), 0);
     uint64_t before = stored_bytes(node), reclaimed = 0;
     ASSERT_OK(zb_array_compact(node, sync, &reclaimed, &err), err);
     shards_assert_holds(node, model);
@@ -101,9 +101,9 @@ static void set_slice(int32_t *slice, uint64_t t) {
 }
 
 /* A reader with a handle of its own sees all elements of all slices so far. */
-static void others_see_slices(zb_hierarchy *store, uint64_t count) {
+static void others_see_slices(zb_hierarchy *hierarchy, uint64_t count) {
     int32_t expected[SLICE], seen[SLICE];
-    zb_node *node = stores_open_node(store, "a");
+    zb_node *node = stores_open_node(hierarchy, "a");
     assert_int_equal(zb_node_array(node)->shape[0], count);
     for (uint64_t t = 0; t < count; t++) {
         const uint64_t start[3] = {t, 0, 0}, one[3] = {1, SIDE, SIDE};
@@ -120,7 +120,7 @@ static void others_see_slices(zb_hierarchy *store, uint64_t count) {
 }
 
 /* An array of one slice in shards of STEPS slices, of one row of inner chunks each. */
-static zb_node *create_growing(zb_hierarchy *store, enum zb_strategy strategy) {
+static zb_node *create_growing(zb_hierarchy *hierarchy, enum zb_strategy strategy) {
     const uint64_t shape[3] = {1, SIDE, SIDE}, inner[3] = {1, 32, 32};
     const uint64_t shard[3] = {STEPS, SIDE, SIDE};
     zb_array_spec spec = {.ndim = 3,
@@ -131,7 +131,7 @@ static zb_node *create_growing(zb_hierarchy *store, enum zb_strategy strategy) {
                           .codecs = strategy == ZB_APPEND ? "[]" : shards_codecs[strategy]};
     zb_error err;
     zb_node *node = NULL;
-    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, "a", &spec, &node, &err), err);
     return node;
 }
 
@@ -265,11 +265,11 @@ static void readers_find_old_or_new(void **state) {
     (void)state;
     for (enum zb_strategy strategy = ZB_APPEND; strategy <= ZB_INPLACE; strategy++) {
         char *root = check_new_directory();
-        zb_hierarchy *store = NULL, *other = NULL;
+        zb_hierarchy *hierarchy = NULL, *other = NULL;
         zb_error err;
-        ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
+        ASSERT_OK(zb_hierarchy_open(root, &hierarchy, &err), err);
         ASSERT_OK(zb_hierarchy_open(root, &other, &err), err);
-        zb_node *node = shards_create(store, strategy), *seen = NULL;
+        zb_node *node = shards_create(hierarchy, strategy), *seen = NULL;
         ASSERT_OK(zb_node_open(other, "a", &seen, &err), err);
         zb_writer *writer = shards_open_writer(node, strategy, ZB_SYNC_NONE);
         race r = {.node = seen};
@@ -291,7 +291,7 @@ static void readers_find_old_or_new(void **state) {
         ASSERT_OK(zb_writer_close(writer, &err), err);
         zb_node_release(node);
         zb_node_release(seen);
-        zb_hierarchy_release(store);
+        zb_hierarchy_release(hierarchy);
         zb_hierarchy_release(other);
         check_remove_directory(root);
     }

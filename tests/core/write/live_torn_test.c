@@ -135,13 +135,13 @@ static void journals_of_replaced_shards_are_in_nobodys_way(void **state) {
     for (uint64_t nth = 1; shards_journals(s.mem) == 0; nth++)
         write_until(&s, ZB_APPEND, nth);
     char *root = check_new_directory();
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node;
     zb_error err;
-    ASSERT_OK(zb_hierarchy_open(root, &store, &err), err);
+    ASSERT_OK(zb_hierarchy_open(root, &hierarchy, &err), err);
     for (int i = 0; i < 3; i++)
-        hand_over(s.mem, store, keys[i]);
-    ASSERT_OK(zb_node_open(store, "a", &node, &err), err);
+        hand_over(s.mem, hierarchy, keys[i]);
+    ASSERT_OK(zb_node_open(hierarchy, "a", &node, &err), err);
     zb_writer *writer = shards_open_writer(node, ZB_REWRITE, ZB_SYNC_CLOSE);
     const uint64_t start[2] = {0, 0}, whole[2] = {8, 16}, part[2] = {2, 2};
     int32_t values[8 * 16];
@@ -159,11 +159,11 @@ static void journals_of_replaced_shards_are_in_nobodys_way(void **state) {
     for (int i = 0; i < 2; i++) {
         ASSERT_OK(zb_array_read(&read, 1, &err), err);
         assert_memory_equal(found, values, sizeof values);
-        ASSERT_OK(zb_hierarchy_repair(store, take_no_notice, NULL, &err), err);
-        assert_int_equal(shards_journals(store), 0);
+        ASSERT_OK(zb_hierarchy_repair(hierarchy, take_no_notice, NULL, &err), err);
+        assert_int_equal(shards_journals(hierarchy), 0);
     }
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     check_remove_directory(root);
     shards_free_scene(&s);
 }

@@ -101,7 +101,7 @@ static void store_box(const zb_node *node, const uint64_t *start, const uint64_t
 }
 
 /* Array of one value, in shards, that all strategies can write. */
-static void make(zb_hierarchy *store, const char *path, int32_t value) {
+static void make(zb_hierarchy *hierarchy, const char *path, int32_t value) {
     const uint64_t shape[2] = {SIDE, SIDE}, shard[2] = {SHARD, SHARD}, inner[2] = {INNER, INNER},
                    start[2] = {0, 0};
     const int32_t fill = FILL;
@@ -115,7 +115,7 @@ static void make(zb_hierarchy *store, const char *path, int32_t value) {
                           .codecs = in_place ? "[{\"name\":\"crc32c\"}]" : "[]"};
     zb_error err;
     zb_node *node;
-    ASSERT_OK(zb_array_create(store, path, &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, path, &spec, &node, &err), err);
     store_box(node, start, shape, value);
     zb_node_release(node);
 }
@@ -130,10 +130,10 @@ static void make_old(void) {
     zb_node_release(node);
 }
 
-static void read_all(zb_hierarchy *store, const char *path, int32_t values[SIDE * SIDE]) {
+static void read_all(zb_hierarchy *hierarchy, const char *path, int32_t values[SIDE * SIDE]) {
     zb_error err;
     zb_node *node;
-    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, path, &node, &err), err);
     zb_read read = {.node = node, .view = {.data = values, .dtype = int_type}};
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
     zb_node_release(node);
@@ -167,10 +167,10 @@ static bool is_written(const struct work *w, int i) {
 }
 
 /* Elements are as before, or as written; all of them written where that was acknowledged. */
-static void check_array(zb_hierarchy *store, const char *path, const struct work *w,
+static void check_array(zb_hierarchy *hierarchy, const char *path, const struct work *w,
                         bool is_stored) {
     int32_t values[SIDE * SIDE];
-    read_all(store, path, values);
+    read_all(hierarchy, path, values);
     for (int i = 0; i < SIDE * SIDE; i++) {
         const bool as_before = values[i] == OLD && !(is_stored && is_written(w, i));
         if (!as_before && !(is_written(w, i) && values[i] == w->value))
@@ -179,9 +179,9 @@ static void check_array(zb_hierarchy *store, const char *path, const struct work
     }
 }
 
-static void check_other(zb_hierarchy *store, const char *path, const struct work *w) {
+static void check_other(zb_hierarchy *hierarchy, const char *path, const struct work *w) {
     int32_t values[SIDE * SIDE];
-    read_all(store, path, values);
+    read_all(hierarchy, path, values);
     for (int i = 0; i < SIDE * SIDE; i++) {
         if (values[i] != OTHER)
             fail_msg("%s: element %d of the other array /%s is %d", w->name, i, path,

@@ -18,13 +18,13 @@ enum { COUNT = 40, CHUNK = 8 };
 static const zb_dtype int_type = {.kind = ZB_KIND_INT, .size = 4};
 static const zb_dtype float_type = {.kind = ZB_KIND_FLOAT, .size = 4};
 
-static zb_node *create(zb_hierarchy *store, const char *path, zb_dtype dtype, uint64_t count) {
+static zb_node *create(zb_hierarchy *hierarchy, const char *path, zb_dtype dtype, uint64_t count) {
     const uint64_t shape[1] = {count}, inner[1] = {CHUNK};
     zb_array_spec spec = {
         .ndim = 1, .shape = shape, .inner_shape = inner, .dtype = dtype, .codecs = "[]"};
     zb_error err;
     zb_node *node = NULL;
-    ASSERT_OK(zb_array_create(store, path, &spec, &node, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, path, &spec, &node, &err), err);
     return node;
 }
 
@@ -54,11 +54,11 @@ static enum zb_code read_values(const zb_node *node, int32_t *values, zb_error *
 }
 
 /* All of a new handle's elements are `value`, as raw bytes. */
-static void assert_all(zb_hierarchy *store, const char *path, int32_t value) {
+static void assert_all(zb_hierarchy *hierarchy, const char *path, int32_t value) {
     zb_node *node;
     zb_error err;
     int32_t values[COUNT];
-    ASSERT_OK(zb_node_open(store, path, &node, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, path, &node, &err), err);
     assert_int_equal(zb_node_array(node)->shape[0], COUNT);
     zb_read read = {.node = node, .view = {.data = values, .dtype = zb_node_array(node)->dtype}};
     ASSERT_OK(zb_array_read(&read, 1, &err), err);
@@ -69,31 +69,31 @@ static void assert_all(zb_hierarchy *store, const char *path, int32_t value) {
 
 /* The changes of an array that its handle does not see, by way of the same store or as another
    process does them. */
-static void delete_it(zb_hierarchy *store) {
+static void delete_it(zb_hierarchy *hierarchy) {
     zb_error err;
-    ASSERT_OK(zb_node_delete(store, "a", &err), err);
+    ASSERT_OK(zb_node_delete(hierarchy, "a", &err), err);
 }
 
-static void move_it(zb_hierarchy *store) {
+static void move_it(zb_hierarchy *hierarchy) {
     zb_error err;
-    ASSERT_OK(zb_node_move(store, "a", "b", &err), err);
+    ASSERT_OK(zb_node_move(hierarchy, "a", "b", &err), err);
 }
 
-static void make_floats(zb_hierarchy *store) {
-    delete_it(store);
-    zb_node_release(create(store, "a", float_type, COUNT));
+static void make_floats(zb_hierarchy *hierarchy) {
+    delete_it(hierarchy);
+    zb_node_release(create(hierarchy, "a", float_type, COUNT));
 }
 
-static void make_the_same(zb_hierarchy *store) {
-    delete_it(store);
-    zb_node_release(create(store, "a", int_type, COUNT));
+static void make_the_same(zb_hierarchy *hierarchy) {
+    delete_it(hierarchy);
+    zb_node_release(create(hierarchy, "a", int_type, COUNT));
 }
 
-static void make_group(zb_hierarchy *store) {
+static void make_group(zb_hierarchy *hierarchy) {
     zb_node *group;
     zb_error err;
-    delete_it(store);
-    ASSERT_OK(zb_group_create(store, "a", NULL, &group, &err), err);
+    delete_it(hierarchy);
+    ASSERT_OK(zb_group_create(hierarchy, "a", NULL, &group, &err), err);
     zb_node_release(group);
 }
 
@@ -107,12 +107,12 @@ static const struct {
 } boxes[] = {{3, 2}, {8, 8}, {0, COUNT}, {36, 2}};
 enum { BOXES = sizeof boxes / sizeof *boxes };
 
-static void try_write(zb_hierarchy *store, zb_hierarchy *actor, int event, int box,
+static void try_write(zb_hierarchy *hierarchy, zb_hierarchy *actor, int event, int box,
                       enum zb_sync sync, bool written_before) {
     zb_error err;
     zb_writer *writer;
     zb_write_options options = {.sync = sync};
-    zb_node *node = create(store, "a", int_type, COUNT);
+    zb_node *node = create(hierarchy, "a", int_type, COUNT);
     ASSERT_OK(write_values(node, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
     ASSERT_OK(zb_writer_open(node, &options, &writer, &err), err);
     enum zb_code code = ZB_OK;
@@ -125,22 +125,23 @@ static void try_write(zb_hierarchy *store, zb_hierarchy *actor, int event, int b
         code = zb_writer_flush(writer, &err);
     /* Written first and then deleted, with the chunks that had been there; if by this very store,
        those that waited for the flush as well. */
-    bool was_stored = written_before && code == ZB_OK && (sync != ZB_SYNC_CLOSE || store == actor);
+    bool was_stored =
+        written_before && code == ZB_OK && (sync != ZB_SYNC_CLOSE || hierarchy == actor);
     if (!was_stored && code != ZB_ECONFLICT)
         fail_msg("event %d, box %d, sync %d: %s", event, box, sync,
                  code ? err.message : "stored in silence");
     zb_writer_abandon(writer);
     zb_node_release(node);
     if (events[event] == make_floats || events[event] == make_the_same)
-        assert_all(store, "a", 0);
+        assert_all(hierarchy, "a", 0);
     if (events[event] == move_it && !was_stored)
-        assert_all(store, "b", 1);
-    zb_node_delete(store, "a", NULL);
-    zb_node_delete(store, "b", NULL);
+        assert_all(hierarchy, "b", 1);
+    zb_node_delete(hierarchy, "a", NULL);
+    zb_node_delete(hierarchy, "b", NULL);
 }
 
 /* On a directory, by the same store and by another one, and in memory. */
-static void in_all_stores(void **state, void (*fn)(zb_hierarchy *store, zb_hierarchy *actor)) {
+static void in_all_stores(void **state, void (*fn)(zb_hierarchy *hierarchy, zb_hierarchy *actor)) {
     fixture *f = *state;
     zb_hierarchy *mem, *other;
     zb_error err;
@@ -158,12 +159,12 @@ static void in_all_stores(void **state, void (*fn)(zb_hierarchy *store, zb_hiera
     zb_hierarchy_release(other);
 }
 
-static void write_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
+static void write_behind_all(zb_hierarchy *hierarchy, zb_hierarchy *actor) {
     for (int event = 0; event < EVENTS; event++) {
         for (int box = 0; box < BOXES; box++) {
             for (int sync = ZB_SYNC_NONE; sync <= ZB_SYNC_ALWAYS; sync++) {
-                try_write(store, actor, event, box, (enum zb_sync)sync, false);
-                try_write(store, actor, event, box, (enum zb_sync)sync, true);
+                try_write(hierarchy, actor, event, box, (enum zb_sync)sync, false);
+                try_write(hierarchy, actor, event, box, (enum zb_sync)sync, true);
             }
         }
     }
@@ -180,11 +181,11 @@ static int ignore(void *context, const uint64_t *index, uint64_t bytes) {
     return 0;
 }
 
-static void read_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
+static void read_behind_all(zb_hierarchy *hierarchy, zb_hierarchy *actor) {
     zb_error err;
     int32_t values[COUNT];
     for (int event = 0; event < EVENTS; event++) {
-        zb_node *node = create(store, "a", int_type, COUNT);
+        zb_node *node = create(hierarchy, "a", int_type, COUNT);
         ASSERT_OK(write_values(node, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
         ASSERT_OK(read_values(node, values, &err), err);
         events[event](actor);
@@ -204,8 +205,8 @@ static void read_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
         ASSERT_FAILS(zb_array_stored_in(node, &start, &count, ignore, NULL, &err), ZB_ECONFLICT,
                      err, "open it again");
         zb_node_release(node);
-        zb_node_delete(store, "a", NULL);
-        zb_node_delete(store, "b", NULL);
+        zb_node_delete(hierarchy, "a", NULL);
+        zb_node_delete(hierarchy, "b", NULL);
     }
 }
 
@@ -213,18 +214,18 @@ static void stale_readers_are_refused(void **state) {
     in_all_stores(state, read_behind_all);
 }
 
-static void change_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
+static void change_behind_all(zb_hierarchy *hierarchy, zb_hierarchy *actor) {
     zb_error err;
     for (int event = 0; event < EVENTS; event++) {
-        zb_node *node = create(store, "a", int_type, COUNT), *changed;
+        zb_node *node = create(hierarchy, "a", int_type, COUNT), *changed;
         events[event](actor);
         const uint64_t shape[1] = {COUNT + 1};
         ASSERT_FAILS(zb_array_resize(node, shape, &changed, &err), ZB_ECONFLICT, err, "/a");
         enum zb_code code = zb_node_set_attribute(node, "k", "1", &changed, &err);
         assert_true(code == ZB_ECONFLICT || code == ZB_ENOTFOUND);
         zb_node_release(node);
-        zb_node_delete(store, "a", NULL);
-        zb_node_delete(store, "b", NULL);
+        zb_node_delete(hierarchy, "a", NULL);
+        zb_node_delete(hierarchy, "b", NULL);
     }
 }
 
@@ -233,10 +234,10 @@ static void stale_changes_are_refused(void **state) {
 }
 
 /* Edits of the document that do not concern the chunks leave a handle valid. */
-static void edit_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
+static void edit_behind_all(zb_hierarchy *hierarchy, zb_hierarchy *actor) {
     zb_error err;
     int32_t values[COUNT];
-    zb_node *node = create(store, "a", int_type, COUNT), *other, *changed;
+    zb_node *node = create(hierarchy, "a", int_type, COUNT), *other, *changed;
     zb_writer *writer;
     ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
     ASSERT_OK(zb_node_open(actor, "a", &other, &err), err);
@@ -255,10 +256,10 @@ static void edit_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
     zb_node_release(changed);
     ASSERT_OK(write_on(writer, 0, COUNT, 5, &err), err);
     ASSERT_OK(zb_writer_close(writer, &err), err);
-    assert_all(store, "a", 5);
+    assert_all(hierarchy, "a", 5);
     zb_node_release(other);
     zb_node_release(node);
-    zb_node_delete(store, "a", NULL);
+    zb_node_delete(hierarchy, "a", NULL);
 }
 
 static void edits_do_no_harm(void **state) {
@@ -266,7 +267,7 @@ static void edits_do_no_harm(void **state) {
 }
 
 /* Chunks of which as much lies inside as before can be written; others cannot. */
-static void resize_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
+static void resize_behind_all(zb_hierarchy *hierarchy, zb_hierarchy *actor) {
     static const struct {
         uint64_t shape, start;
         enum zb_code code;
@@ -275,7 +276,7 @@ static void resize_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
                 {20, 8, ZB_OK}};
     zb_error err;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        zb_node *node = create(store, "a", int_type, COUNT), *changed;
+        zb_node *node = create(hierarchy, "a", int_type, COUNT), *changed;
         ASSERT_OK(write_values(node, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
         zb_node *other;
         ASSERT_OK(zb_node_open(actor, "a", &other, &err), err);
@@ -289,7 +290,7 @@ static void resize_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
         }
         zb_node_release(changed);
         zb_node_release(node);
-        zb_node_delete(store, "a", NULL);
+        zb_node_delete(hierarchy, "a", NULL);
     }
 }
 
@@ -299,12 +300,12 @@ static void shapes_are_compared_chunk_by_chunk(void **state) {
 
 /* Four handles that append one after the other lose nothing: a handle that goes by an old shape is
    told. */
-static void append_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
+static void append_behind_all(zb_hierarchy *hierarchy, zb_hierarchy *actor) {
     zb_error err;
     zb_node *handle[4], *changed;
-    zb_node_release(create(store, "a", int_type, 0));
+    zb_node_release(create(hierarchy, "a", int_type, 0));
     for (int i = 0; i < 4; i++)
-        ASSERT_OK(zb_node_open(i % 2 ? actor : store, "a", &handle[i], &err), err);
+        ASSERT_OK(zb_node_open(i % 2 ? actor : hierarchy, "a", &handle[i], &err), err);
     int refused = 0;
     for (int i = 0; i < COUNT; i++) {
         zb_node **mine = &handle[i % 4];
@@ -331,7 +332,7 @@ static void append_behind_all(zb_hierarchy *store, zb_hierarchy *actor) {
         assert_int_equal(values[i], i);
     for (int i = 0; i < 4; i++)
         zb_node_release(handle[i]);
-    zb_node_delete(store, "a", NULL);
+    zb_node_delete(hierarchy, "a", NULL);
 }
 
 static void appends_lose_nothing(void **state) {
@@ -418,29 +419,29 @@ static enum zb_code list_away(zb_store *store, const zb_list *list, zb_list_fn f
 }
 
 /* Runs fn with the array of 1s "a" in a store whose calls are so unlucky. */
-static void with_unlucky_store(zb_hierarchy *store, zb_hierarchy *actor,
-                               void (*fn)(zb_hierarchy *store, const zb_node *node)) {
+static void with_unlucky_store(zb_hierarchy *hierarchy, zb_hierarchy *actor,
+                               void (*fn)(zb_hierarchy *hierarchy, const zb_node *node)) {
     zb_error err;
-    zb_node *node = create(store, "a", int_type, COUNT);
+    zb_node *node = create(hierarchy, "a", int_type, COUNT);
     ASSERT_OK(write_values(node, 0, COUNT, 1, ZB_SYNC_NONE, &err), err);
-    zb_store_ops ops = *zb_hierarchy_store(store)->ops;
-    away.ops = zb_hierarchy_store(store)->ops;
+    zb_store_ops ops = *zb_hierarchy_store(hierarchy)->ops;
+    away.ops = zb_hierarchy_store(hierarchy)->ops;
     away.actor = actor;
     ops.lock = lock_away;
     ops.open = open_away;
     ops.list = list_away;
-    zb_hierarchy_store(store)->ops = &ops;
-    fn(store, node);
+    zb_hierarchy_store(hierarchy)->ops = &ops;
+    fn(hierarchy, node);
     away.locks = away.opens = away.lists = 0;
-    zb_hierarchy_store(store)->ops = away.ops;
+    zb_hierarchy_store(hierarchy)->ops = away.ops;
     zb_node_release(node);
-    ASSERT_OK(zb_node_delete(store, "a", &err), err);
+    ASSERT_OK(zb_node_delete(hierarchy, "a", &err), err);
 }
 
-static void read_unluckily(zb_hierarchy *store, const zb_node *node) {
+static void read_unluckily(zb_hierarchy *hierarchy, const zb_node *node) {
     zb_error err;
     int32_t values[COUNT];
-    (void)store;
+    (void)hierarchy;
     away.opens = 2;
     ASSERT_OK(read_values(node, values, &err), err);
     for (int i = 0; i < COUNT; i++)
@@ -457,9 +458,9 @@ static int count_chunk(void *context, const uint64_t *index, uint64_t bytes) {
     return 0;
 }
 
-static void walk_unluckily(zb_hierarchy *store, const zb_node *node) {
+static void walk_unluckily(zb_hierarchy *hierarchy, const zb_node *node) {
     zb_error err;
-    (void)store;
+    (void)hierarchy;
     for (unsigned lists = 1; lists <= 2; lists++) {
         unsigned chunks = 0;
         away.lists = lists;
@@ -492,17 +493,17 @@ static void walk_unluckily(zb_hierarchy *store, const zb_node *node) {
     assert_null(strstr(err.message, "array /")); /* its path is told once */
 }
 
-static void write_unluckily(zb_hierarchy *store, const zb_node *node) {
+static void write_unluckily(zb_hierarchy *hierarchy, const zb_node *node) {
     zb_error err;
     away.locks = away.opens = 1;
     ASSERT_OK(write_values(node, 3, 2, 1, ZB_SYNC_NONE, &err), err);
     assert_int_equal(away.locks, 0);
     assert_int_equal(away.opens, 0);
-    assert_all(store, "a", 1);
+    assert_all(hierarchy, "a", 1);
     away.locks = 1000;
     ASSERT_FAILS(write_values(node, 3, 2, 2, ZB_SYNC_NONE, &err), ZB_ECONFLICT, err, "moved");
     away.locks = away.opens = 0;
-    assert_all(store, "a", 1);
+    assert_all(hierarchy, "a", 1);
 }
 
 static enum zb_code count_lacks(zb_store *store, zb_probe *probe, zb_error *err) {
@@ -532,19 +533,19 @@ static void questions_are_for_many_chunks(void **state) {
 }
 
 /* In memory an array that is moved is another one from then on. */
-static void read_while_it_is_away(zb_hierarchy *store, zb_hierarchy *actor) {
-    if (strcmp(zb_hierarchy_store(store)->ops->name, "fs") == 0)
-        with_unlucky_store(store, actor, read_unluckily);
+static void read_while_it_is_away(zb_hierarchy *hierarchy, zb_hierarchy *actor) {
+    if (strcmp(zb_hierarchy_store(hierarchy)->ops->name, "fs") == 0)
+        with_unlucky_store(hierarchy, actor, read_unluckily);
 }
 
-static void walk_while_it_is_away(zb_hierarchy *store, zb_hierarchy *actor) {
-    if (strcmp(zb_hierarchy_store(store)->ops->name, "fs") == 0)
-        with_unlucky_store(store, actor, walk_unluckily);
+static void walk_while_it_is_away(zb_hierarchy *hierarchy, zb_hierarchy *actor) {
+    if (strcmp(zb_hierarchy_store(hierarchy)->ops->name, "fs") == 0)
+        with_unlucky_store(hierarchy, actor, walk_unluckily);
 }
 
-static void write_while_it_is_away(zb_hierarchy *store, zb_hierarchy *actor) {
-    if (strcmp(zb_hierarchy_store(store)->ops->name, "fs") == 0)
-        with_unlucky_store(store, actor, write_unluckily);
+static void write_while_it_is_away(zb_hierarchy *hierarchy, zb_hierarchy *actor) {
+    if (strcmp(zb_hierarchy_store(hierarchy)->ops->name, "fs") == 0)
+        with_unlucky_store(hierarchy, actor, write_unluckily);
 }
 
 static void arrays_that_come_back_are_read(void **state) {

@@ -218,7 +218,7 @@ static void points_and_refusals(void **state) {
 
 static void created_resized_and_verified(void **state) {
     (void)state;
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_node *node, *larger, *smaller;
     zb_error err;
     static const uint64_t shape[] = {6}, inner[] = {2}, shard[] = {4}, less[] = {3}, more[] = {8};
@@ -229,8 +229,8 @@ static void created_resized_and_verified(void **state) {
                           .shard_shape = shard,
                           .dtype = text_type,
                           .fill_value = &fill};
-    ASSERT_OK(zb_hierarchy_new_mem("test", &store, &err), err);
-    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    ASSERT_OK(zb_hierarchy_new_mem("test", &hierarchy, &err), err);
+    ASSERT_OK(zb_array_create(hierarchy, "a", &spec, &node, &err), err);
     const zb_slice *stored = zb_node_array(node)->fill_value;
     assert_int_equal(stored->size, 4);
     assert_memory_equal(stored->data, "none", 4);
@@ -256,16 +256,16 @@ static void created_resized_and_verified(void **state) {
     const zb_slice nul = {"a\0b", 3};
     spec.fill_value = &nul;
     zb_node *none;
-    ASSERT_FAILS(zb_array_create(store, "b", &spec, &none, &err), ZB_EINVAL, err, "has a NUL");
+    ASSERT_FAILS(zb_array_create(hierarchy, "b", &spec, &none, &err), ZB_EINVAL, err, "has a NUL");
     /* A program that has no use for strings is told so. */
     zb_node *refused;
-    zb_hierarchy_set_kinds(store, ZB_PLAIN_KINDS);
-    ASSERT_FAILS(zb_node_open(store, "a", &refused, &err), ZB_EUNSUPPORTED, err,
+    zb_hierarchy_set_kinds(hierarchy, ZB_PLAIN_KINDS);
+    ASSERT_FAILS(zb_node_open(hierarchy, "a", &refused, &err), ZB_EUNSUPPORTED, err,
                  "data_type \"string\" is not supported here");
     zb_node_release(node);
     zb_node_release(smaller);
     zb_node_release(larger);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* Writes a part, flushes, and reads it, with an error when memory runs out anywhere. */

@@ -16,13 +16,13 @@ static const zb_dtype i1 = {.kind = ZB_KIND_INT, .size = 1}, i8 = {.kind = ZB_KI
                       f8 = {.kind = ZB_KIND_FLOAT, .size = 8};
 
 static zb_hierarchy *new_store(void) {
-    zb_hierarchy *store;
+    zb_hierarchy *hierarchy;
     zb_error err;
-    ASSERT_OK(zb_hierarchy_new_mem("test", &store, &err), err);
-    return store;
+    ASSERT_OK(zb_hierarchy_new_mem("test", &hierarchy, &err), err);
+    return hierarchy;
 }
 
-static zb_node *create(zb_hierarchy *store, zb_dtype dtype, const void *fill, bool sharded) {
+static zb_node *create(zb_hierarchy *hierarchy, zb_dtype dtype, const void *fill, bool sharded) {
     static const uint64_t shape[] = {N}, inner[] = {2}, shard[] = {4}, chunk[] = {4};
     zb_array_spec spec = {.ndim = 1,
                           .shape = shape,
@@ -32,8 +32,8 @@ static zb_node *create(zb_hierarchy *store, zb_dtype dtype, const void *fill, bo
                           .fill_value = fill};
     zb_node *node;
     zb_error err;
-    zb_node_delete(store, "a", NULL);
-    ASSERT_OK(zb_array_create(store, "a", &spec, &node, &err), err);
+    zb_node_delete(hierarchy, "a", NULL);
+    ASSERT_OK(zb_array_create(hierarchy, "a", &spec, &node, &err), err);
     return node;
 }
 
@@ -56,7 +56,7 @@ static enum zb_code read_box(zb_node *node, uint64_t start, uint64_t count, zb_d
 }
 
 /* A document with elements of that type in one chunk, and the chunk. */
-static zb_node *put(zb_hierarchy *store, const char *type, const char *fill, const char *codecs,
+static zb_node *put(zb_hierarchy *hierarchy, const char *type, const char *fill, const char *codecs,
                     unsigned count, const void *chunk, size_t size) {
     char *text;
     zb_node *node;
@@ -68,10 +68,11 @@ static zb_node *put(zb_hierarchy *store, const char *type, const char *fill, con
                  "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[%u]"
                  "}},\"codecs\":%s}",
                  count * 2, type, fill, count, codecs) > 0);
-    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(store), "d/zarr.json", text, strlen(text), &err),
-              err);
-    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(store), "d/c/0", chunk, size, &err), err);
-    ASSERT_OK(zb_node_open(store, "d", &node, &err), err);
+    ASSERT_OK(
+        zb_store_mem_set(zb_hierarchy_store(hierarchy), "d/zarr.json", text, strlen(text), &err),
+        err);
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(hierarchy), "d/c/0", chunk, size, &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, "d", &node, &err), err);
     free(text);
     return node;
 }
@@ -103,7 +104,7 @@ static void there_and_back(void **state) {
         {ZB_KIND_SMALL_COMPLEX, 4, true, &brain}, {ZB_KIND_COMPLEX, 4, true, NULL},
         {ZB_KIND_STRUCT, 21, false, &record},     {ZB_KIND_STRUCT, 21, true, &record},
     };
-    zb_hierarchy *store = new_store();
+    zb_hierarchy *hierarchy = new_store();
     check_random random = check_random_new();
     for (size_t i = 0; i < 2 * sizeof types / sizeof *types; i++) {
         zb_dtype stored = types[i / 2], memory = stored;
@@ -111,7 +112,7 @@ static void there_and_back(void **state) {
         zb_error err;
         memory.swapped = false;
         fill[8] = 0; /* code points stay such */
-        zb_node *node = create(store, stored, fill, i % 2);
+        zb_node *node = create(hierarchy, stored, fill, i % 2);
         assert_true(zb_dtype_equal(zb_node_array(node)->dtype, memory));
         assert_memory_equal(zb_node_array(node)->fill_value, fill, stored.size);
         for (size_t b = 0; b < sizeof data; b++)
@@ -133,7 +134,7 @@ static void there_and_back(void **state) {
         assert_memory_equal(back, expected + 3 * stored.size, 2 * (size_t)stored.size);
         zb_node_release(node);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* ---- Conversions ---- */
@@ -141,10 +142,10 @@ static void there_and_back(void **state) {
 static void times(void **state) {
     (void)state;
     static const uint8_t chunk[] = {0, 0, 0, 0, 0, 0, 1, 2, 0x80, 0, 0, 0, 0, 0, 0, 0};
-    zb_hierarchy *store = new_store();
+    zb_hierarchy *hierarchy = new_store();
     zb_error err;
     int64_t got[4];
-    zb_node *node = put(store,
+    zb_node *node = put(hierarchy,
                         "{\"name\":\"numpy.datetime64\",\"configuration\":{\"unit\":\"us\","
                         "\"scale_factor\":10}}",
                         "\"NaT\"", BIG, 2, chunk, sizeof chunk);
@@ -160,18 +161,18 @@ static void times(void **state) {
     ASSERT_OK(read_box(node, 0, 4, zb_node_array(node)->dtype, got, NULL, &err), err);
     assert_memory_equal(got, ((int64_t[]){258, -1, 7, INT64_MIN}), sizeof got);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void text(void **state) {
     (void)state;
     static const uint8_t chunk[] = {0, 0, 0,    0xe9, 0, 1,    0xd1, 0x1e, /* two good points */
                                     0, 0, 0xd8, 0,    0, 0x11, 0,    0};   /* two that are none */
-    zb_hierarchy *store = new_store();
+    zb_hierarchy *hierarchy = new_store();
     zb_error err;
     char got[4][9];
     zb_node *node =
-        put(store, "{\"name\":\"fixed_length_utf32\",\"configuration\":{\"length_bytes\":8}}",
+        put(hierarchy, "{\"name\":\"fixed_length_utf32\",\"configuration\":{\"length_bytes\":8}}",
             "\"\xc3\xbc\"", BIG, 2, chunk, sizeof chunk);
     ASSERT_OK(read_box(node, 0, 4, (zb_dtype){.kind = ZB_KIND_CHARS, .size = 9}, got, NULL, &err),
               err);
@@ -215,7 +216,7 @@ static void text(void **state) {
     assert_false(zb_dtype_convert(utf8, "abc\0\0", points_type, points, 1));
     zb_node_release(node);
     /* Shorter into longer, of both. */
-    node = create(store, (zb_dtype){.kind = ZB_KIND_CHARS, .size = 5}, NULL, false);
+    node = create(hierarchy, (zb_dtype){.kind = ZB_KIND_CHARS, .size = 5}, NULL, false);
     ASSERT_OK(write_box(node, 0, 2, (zb_dtype){.kind = ZB_KIND_CHARS, .size = 2}, "abcd", &err),
               err);
     ASSERT_OK(read_box(node, 0, 3, (zb_dtype){.kind = ZB_KIND_CHARS, .size = 6}, got, NULL, &err),
@@ -224,7 +225,7 @@ static void text(void **state) {
     ASSERT_FAILS(write_box(node, 0, 1, (zb_dtype){.kind = ZB_KIND_CHARS, .size = 6}, got, &err),
                  ZB_EUNSUPPORTED, err, "does not convert");
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void small_numbers(void **state) {
@@ -232,7 +233,7 @@ static void small_numbers(void **state) {
     static const char *const names[] = {"int2",          "int4",         "uint2",
                                         "uint4",         "bfloat16",     "float8_e4m3",
                                         "float6_e3m2fn", "float4_e2m1fn"};
-    zb_hierarchy *store = new_store();
+    zb_hierarchy *hierarchy = new_store();
     zb_error err;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const float in[] = {0, 1, 0.5f, 3, 100000};
@@ -240,7 +241,7 @@ static void small_numbers(void **state) {
         int8_t bytes[N];
         zb_dtype dtype;
         assert_true(zb_dtype_from_name(names[i], &dtype));
-        zb_node *node = create(store, dtype, NULL, i % 2);
+        zb_node *node = create(hierarchy, dtype, NULL, i % 2);
         ASSERT_OK(write_box(node, 2, 5, f4, in, &err), err);
         ASSERT_OK(read_box(node, 0, N, f4, out, NULL, &err), err);
         assert_true(out[0] == 0 && out[1] == 0 && out[2] == 0 && out[3] == 1 && out[7] == 0);
@@ -252,7 +253,7 @@ static void small_numbers(void **state) {
                      "int64 does not convert to");
         zb_node_release(node);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* ---- Structs ---- */
@@ -285,10 +286,10 @@ static void fields_of_structs(void **state) {
                    strange = {ZB_KIND_STRUCT, 4, false, &unknown_detail},
                    extra = {ZB_KIND_STRUCT, 20, false, &more_detail},
                    all = {ZB_KIND_STRUCT, 20, false, &all_detail};
-    zb_hierarchy *store = new_store();
+    zb_hierarchy *hierarchy = new_store();
     zb_error err;
     /* The fill value in the chunk's order: -2, 0.5, true. */
-    zb_node *node = put(store, PAIR, "\"//4/AAAAAQ==\"", BIG, 1, chunk, sizeof chunk);
+    zb_node *node = put(hierarchy, PAIR, "\"//4/AAAAAQ==\"", BIG, 1, chunk, sizeof chunk);
     float single[2];
     ASSERT_OK(read_box(node, 0, 2, one, single, NULL, &err), err);
     assert_true(single[0] == 1 && single[1] == 0.5f);
@@ -321,7 +322,7 @@ static void fields_of_structs(void **state) {
     ASSERT_OK(read_box(node, 0, 2, zb_node_array(node)->dtype, whole, NULL, &err), err);
     assert_memory_equal(whole[1], "\x34\x12\0\0\x20\xc0\1", 7);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* A struct longer than the stage of a fill, with a bool, and read in another order. */
@@ -334,13 +335,13 @@ static void long_structs(void **state) {
                                     {"r", 1, {ZB_KIND_RAW, SIZE - 1, false, NULL}}};
     const zb_dtype_detail two_detail = {.fields = two, .field_count = 2},
                           back_detail = {.fields = back, .field_count = 2};
-    zb_hierarchy *store = new_store();
+    zb_hierarchy *hierarchy = new_store();
     zb_error err;
     static uint8_t fill[SIZE], got[N][SIZE];
     memset(fill, 0x5a, SIZE - 1);
     fill[SIZE - 1] = 1;
     zb_node *node =
-        create(store, (zb_dtype){ZB_KIND_STRUCT, SIZE, false, &two_detail}, fill, false);
+        create(hierarchy, (zb_dtype){ZB_KIND_STRUCT, SIZE, false, &two_detail}, fill, false);
     ASSERT_OK(read_box(node, 0, N, (zb_dtype){ZB_KIND_STRUCT, SIZE, false, &back_detail}, got, NULL,
                        &err),
               err);
@@ -349,7 +350,7 @@ static void long_structs(void **state) {
         assert_memory_equal(got[i] + 1, fill, SIZE - 1);
     }
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void refused_structs(void **state) {
@@ -378,7 +379,7 @@ static void refused_structs(void **state) {
         {odd, 0, 3, ZB_EINVAL, "a struct with 0 fields"},
     };
     static const uint64_t shape[] = {1};
-    zb_hierarchy *store = new_store();
+    zb_hierarchy *hierarchy = new_store();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const zb_dtype_detail detail = {.fields = rows[i].fields, .field_count = rows[i].count};
         zb_array_spec spec = {.ndim = 1,
@@ -387,10 +388,10 @@ static void refused_structs(void **state) {
                               .dtype = {ZB_KIND_STRUCT, rows[i].size, false, &detail}};
         zb_node *node;
         zb_error err;
-        ASSERT_FAILS(zb_array_create(store, "a", &spec, &node, &err), rows[i].code, err,
+        ASSERT_FAILS(zb_array_create(hierarchy, "a", &spec, &node, &err), rows[i].code, err,
                      rows[i].message);
     }
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 /* ---- Bools, bytes ---- */
@@ -401,9 +402,9 @@ static void bools(void **state) {
     (void)state;
     static const uint8_t chunk[] = {0, 4, 1, 255};
     static const zb_dtype type = {.kind = ZB_KIND_BOOL, .size = 1};
-    zb_hierarchy *store = new_store();
+    zb_hierarchy *hierarchy = new_store();
     zb_error err;
-    zb_node *node = put(store, "\"bool\"", "true", "[{\"name\":\"bytes\"}]", 4, chunk, 4);
+    zb_node *node = put(hierarchy, "\"bool\"", "true", "[{\"name\":\"bytes\"}]", 4, chunk, 4);
     uint8_t got[16];
     ASSERT_OK(read_box(node, 0, 4, type, got, NULL, &err), err);
     assert_memory_equal(got, "\0\1\1\1", 4);
@@ -419,18 +420,18 @@ static void bools(void **state) {
     zb_object *object;
     zb_range range = {.length = 4, .buffer = got};
     zb_object_info info;
-    ASSERT_OK(zb_object_open(zb_hierarchy_store(store), "d/c/1", &object, &info, &err), err);
+    ASSERT_OK(zb_object_open(zb_hierarchy_store(hierarchy), "d/c/1", &object, &info, &err), err);
     ASSERT_OK(zb_object_read(object, &range, 1, &err), err);
     assert_memory_equal(got, "\0\1\1\1", 4);
     zb_object_close(object);
     zb_node_release(node);
     /* In compressed chunks of shards. */
-    node = create(store, type, NULL, true);
+    node = create(hierarchy, type, NULL, true);
     ASSERT_OK(write_box(node, 0, 4, type, chunk, &err), err);
     ASSERT_OK(read_box(node, 0, 4, type, got, NULL, &err), err);
     assert_memory_equal(got, "\0\1\1\1", 4);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 static void bytes_of_any_length(void **state) {
@@ -438,11 +439,11 @@ static void bytes_of_any_length(void **state) {
     static const zb_dtype type = {.kind = ZB_KIND_BYTES, .size = sizeof(zb_slice)};
     const zb_slice fill = {"\0\xff", 2}, in[] = {{"", 0}, {"\xff\xfe\0x", 4}, {"abc", 3}};
     for (int sharded = 0; sharded < 2; sharded++) {
-        zb_hierarchy *store = new_store();
+        zb_hierarchy *hierarchy = new_store();
         zb_values *values;
         zb_error err;
         zb_slice out[N];
-        zb_node *node = create(store, type, &fill, sharded);
+        zb_node *node = create(hierarchy, type, &fill, sharded);
         ASSERT_OK(zb_values_new(&values, &err), err);
         ASSERT_OK(write_box(node, 3, 3, type, in, &err), err);
         ASSERT_OK(read_box(node, 0, N, type, out, values, &err), err);
@@ -453,24 +454,24 @@ static void bytes_of_any_length(void **state) {
         }
         zb_node_release(node);
         zb_values_free(values);
-        zb_hierarchy_release(store);
+        zb_hierarchy_release(hierarchy);
     }
     /* Of another writer, with the other form of a fill value. */
     static const uint8_t chunk[] = {1, 0, 0, 0, 2, 0, 0, 0, 0xff, 0};
-    zb_hierarchy *store = new_store();
+    zb_hierarchy *hierarchy = new_store();
     zb_values *values;
     zb_error err;
     zb_slice out[2];
     ASSERT_OK(zb_values_new(&values, &err), err);
-    zb_node *node = put(store, "\"variable_length_bytes\"", "[7,0]", "[{\"name\":\"vlen-bytes\"}]",
-                        1, chunk, sizeof chunk);
+    zb_node *node = put(hierarchy, "\"variable_length_bytes\"", "[7,0]",
+                        "[{\"name\":\"vlen-bytes\"}]", 1, chunk, sizeof chunk);
     ASSERT_OK(read_box(node, 0, 2, type, out, values, &err), err);
     assert_int_equal(out[0].size, 2);
     assert_memory_equal(out[0].data, "\xff\0", 2);
     assert_memory_equal(out[1].data, "\7\0", 2);
     zb_node_release(node);
     zb_values_free(values);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
 }
 
 int main(void) {

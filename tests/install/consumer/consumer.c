@@ -27,14 +27,14 @@ static enum zb_code add_up(const zb_node *node, double *sum, zb_error *err) {
 
 int main(int argc, char **argv) {
     zb_error err = {.message = ""};
-    zb_hierarchy *store = NULL;
+    zb_hierarchy *hierarchy = NULL;
     zb_node *node = NULL;
     double sum = 0;
     if (argc != 3)
         return 2;
-    enum zb_code code = zb_hierarchy_open(argv[1], &store, &err);
+    enum zb_code code = zb_hierarchy_open(argv[1], &hierarchy, &err);
     if (code == ZB_OK)
-        code = zb_node_open(store, argv[2], &node, &err);
+        code = zb_node_open(hierarchy, argv[2], &node, &err);
     if (code == ZB_OK)
         code = add_up(node, &sum, &err);
     if (code == ZB_OK)
@@ -42,6 +42,6 @@ int main(int argc, char **argv) {
     else
         fprintf(stderr, "%s\n", err.message);
     zb_node_release(node);
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     return code == ZB_OK ? 0 : 1;
 }

@@ -7,10 +7,10 @@
 
 int main(int argc, char **argv) {
     zb_error err;
-    zb_hierarchy *store = nullptr;
-    if (argc != 2 || zb_hierarchy_open(argv[1], &store, &err) != ZB_OK)
+    zb_hierarchy *hierarchy = nullptr;
+    if (argc != 2 || zb_hierarchy_open(argv[1], &hierarchy, &err) != ZB_OK)
         return 1;
-    zb_hierarchy_release(store);
+    zb_hierarchy_release(hierarchy);
     std::puts("opened");
     return 0;
 }
