@@ -17,8 +17,8 @@
 
 static constexpr char kName[] = "/vsimem/deletions_test.steps";
 
-/* I: identified. A: asked for the function that deletes. c: a deletion that the driver takes for one
-   that clears the way; d: any other. */
+/* I: identified. A: asked for the function that deletes. c: a deletion that the driver takes for
+   one that clears the way; d: any other. */
 static std::string steps;
 
 namespace {
