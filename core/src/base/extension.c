@@ -3,13 +3,12 @@
    one printer of the form with a configuration. */
 #include "base/extension.h"
 
-#include <string.h>
-
 #include "base/json_brief.h"
+#include "base/names.h"
 #include "zarrbridge/json.h"
 
 bool zb__name_in(const char *name, const char *const *list) {
-    while (*list && strcmp(*list, name) != 0)
+    while (*list && !zb__name_is(*list, name))
         list++;
     return *list != NULL;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "base/names.h"
 
 static const zb_json *json_of(const cJSON *node) {
     return (const zb_json *)(const void *)node;
@@ -85,7 +86,10 @@ const zb_json *zb_json_get(const zb_json *object, const char *name) {
     const zb__json_container *container = container_of(object);
     if (container->sorted)
         return search(container, name);
-    return json_of(cJSON_GetObjectItemCaseSensitive(&object->node, name));
+    const cJSON *member = object->node.child;
+    while (member && !zb__name_is(member->string, name))
+        member = member->next;
+    return json_of(member);
 }
 
 zb_json_place zb_json_place_of(const zb_json *value) {

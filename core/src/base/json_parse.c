@@ -19,6 +19,7 @@
 #include "base/json_brief.h"
 #include "base/json_scan.h"
 #include "base/json_skip.h"
+#include "base/names.h"
 #include "zarrbridge/limits.h"
 
 /* Parsing and printing recurse as deep as a document is nested: a higher limit json_depth has no
@@ -163,7 +164,7 @@ static bool any_twice(const zb_json *const *member, size_t count) {
     for (size_t i = 1; i < count; i++) {
         const char *name = member[i]->node.string;
         for (size_t k = 0; k < i; k++)
-            if (*name == *member[k]->node.string && strcmp(name, member[k]->node.string) == 0)
+            if (zb__name_is(name, member[k]->node.string))
                 return true;
     }
     return false;

@@ -2,7 +2,7 @@
 /* The table of codecs of all kinds. */
 #include "codec/table.h"
 
-#include <string.h>
+#include "base/names.h"
 
 /* A line for each codec NAME: the constant zb__codec_NAME, which is in the codec's own file. */
 /* clang-format off */
@@ -58,7 +58,7 @@ const zb__codec_ops *zb__codec_at(size_t i) {
 const zb__codec_ops *zb__codec_find(const char *name) {
     for (size_t i = 0; table[i]; i++) {
         const char *old_name = table[i]->old_name;
-        if (strcmp(table[i]->name, name) == 0 || (old_name && strcmp(old_name, name) == 0))
+        if (zb__name_is(table[i]->name, name) || (old_name && zb__name_is(old_name, name)))
             return table[i];
     }
     return NULL;

@@ -129,5 +129,7 @@ enum zb_code zb_store_open_with(const char *name, const zb_store_settings *setti
                                 zb_error *err) {
     if (zb_name_is_url(name))
         return open_url(name, settings, out, err);
-    return zb_path_is_zip(name) ? open_zip(name, out, err) : zb_store_open_fs(name, out, err);
+    /* Nearly all are directories: what a name leads to is looked at where it is none. */
+    enum zb_code code = zb_store_open_fs(name, out, err);
+    return code && zb_path_is_zip(name) ? open_zip(name, out, err) : code;
 }

@@ -5,6 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/names.h"
+
 /* A line for each row NAME: the constant zb__kind_NAME. Those of enum zb_kind come first, in its
    order; behind them are extensions. */
 /* clang-format off */
@@ -47,7 +49,7 @@ const zb__kind *zb__kind_of(zb_dtype dtype) {
 const zb__kind *zb__kind_named(const char *name, const zb__type_name **entry) {
     for (const zb__kind *const *kind = table; *kind; kind++) {
         for (*entry = (*kind)->names; (*entry)->name; ++*entry) {
-            if (strcmp((*entry)->name, name) == 0)
+            if (zb__name_is((*entry)->name, name))
                 return *kind;
         }
     }
