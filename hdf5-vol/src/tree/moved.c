@@ -33,9 +33,9 @@ static void take(vol_moved *moved, const zb_node *root) {
     zb_hdf5_extension_free(extension);
 }
 
-/* What is known of the file's root, which is read anew where it may have changed: of a distant store
-   as other documents, whose answers count for some seconds. One that has gone says what it said. A
-   synthetic root says nothing. */
+/* What is known of the file's root, which is read anew where it may have changed: of a distant
+   store as other documents, whose answers count for some seconds. One that has gone says what it
+   said. A synthetic root says nothing. */
 static const vol_moved *known(vol_file *file) {
     vol_moved *moved = &file->moved;
     const zb_node *root = file->root ? file->root->zarr : NULL;
