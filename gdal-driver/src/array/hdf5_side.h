@@ -26,7 +26,8 @@ struct Hdf5ExtensionFree {
 };
 using Hdf5Extension = std::unique_ptr<zb_hdf5_extension, Hdf5ExtensionFree>;
 
-/* Of a node (null: none); and of the attribute's value, as JSON or as JSON text. Null unless it is ours. */
+/* Of a node (null: none); and of the attribute's value, as JSON or as JSON text. Null unless it is
+   ours. */
 Hdf5Extension hdf5_side_of(const zb_node *node);
 Hdf5Extension parse_hdf5_side(const zb_json *value);
 Hdf5Extension parse_hdf5_side(const std::string &value);
