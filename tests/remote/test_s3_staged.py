@@ -111,6 +111,17 @@ def test_a_store_that_another_program_has_finished_stays(serve):  # noqa: F811
     assert elements(place) == made(100) | {"late": [0, 1, 2]}
 
 
+def test_a_first_chunk_that_comes_late_replaces_nothing(serve):  # noqa: F811
+    """The other program has begun later, and is done: its marker has gone."""
+    server = serve()
+    place, late = server.bucket / "x.zarr", Maker(1, STEPS.replace("group =", 'wait("open")\ngroup ='))
+    late.until("open")
+    assert Maker(100).end()[0] == 0
+    status, said = late.end()
+    assert status != 0 and "another program makes a store there" in said
+    assert elements(place) == made(100) | {"late": [0, 1, 2]} and NOTE not in objects(place)
+
+
 @pytest.mark.parametrize("document", ["g/a1/zarr.json", "g/zarr.json", "zarr.json"])
 def test_a_flush_that_fails_is_made_up_for(serve, document):  # noqa: F811
     """The document may have been stored all the same. Those before it are changed like any other."""

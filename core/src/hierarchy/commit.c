@@ -9,7 +9,6 @@
 #include "hierarchy/path.h"
 #include "store/store.h"
 #include "util/lane.h"
-#include "zarrbridge/limits.h"
 
 static zb__staged *staged_of(zb_commit *commit) {
     return (zb__staged *)(void *)commit;
@@ -41,41 +40,17 @@ static enum zb_code add_keys(const zb__staged *s, const char *prefix, zb__names 
     return code;
 }
 
-static enum zb_code get_document(zb_store *store, const char *key, char **text, size_t *size,
-                                 zb_error *err) {
-    return zb_store_get(store, key, zb_limits_get()->consolidated_bytes, "consolidated_bytes", text,
-                        size, NULL, err);
-}
-
-/* There must be none, unless an earlier try has stored it without an answer. */
-static enum zb_code check_free(zb__staged *s, const char *key, zb_error *err) {
-    char *text = NULL, *tried = NULL;
-    size_t size = 0, tried_size = 0;
-    enum zb_code code = get_document(s->store, key, &text, &size, err);
-    if (code == ZB_ENOTFOUND)
-        return ZB_OK;
-    if (!code || code == ZB_ELIMIT) {
-        const bool is_ours = !code &&
-                             get_document(s->tried, key, &tried, &tried_size, NULL) == ZB_OK &&
-                             size == tried_size && memcmp(text, tried, size) == 0;
-        code = is_ours ? ZB_OK : zb__staged_lose(s, err);
-    }
-    free(tried);
-    free(text);
-    return code;
-}
-
 static enum zb_code store_document(void *context, const char *key, zb_error *err) {
     zb__staged *s = context;
     zb_part part;
     char *text;
     if (strcmp(key, ZB__MARKER_COPY) == 0) /* is there already, and goes behind the last document */
         return ZB_OK;
-    enum zb_code code = get_document(s->documents, key, &text, &part.size, err);
+    enum zb_code code = zb__staged_get(s->documents, key, &text, &part.size, err);
     if (code)
         return code;
     part.data = text;
-    code = check_free(s, key, err);
+    code = zb__staged_free_check(s, key, err);
     if (!code)
         code = zb_store_mem_set(s->tried, key, part.data, part.size, err);
     if (!code)
@@ -84,16 +59,20 @@ static enum zb_code store_document(void *context, const char *key, zb_error *err
         code = zb__staged_lose(s, err);
     if (!code)
         code = zb_store_erase(s->documents, key, err);
+    if (!code && strcmp(key, "zarr.json") == 0)
+        s->is_rooted = true;
     free(text);
     return code;
 }
 
-/* The keys are sorted; those of one depth go at once. */
+/* The keys are sorted; those of one depth go at once. Before each next depth there is a look at the
+   marker. */
 static enum zb_code store_by_depth(zb__staged *s, const zb__names *keys, zb_error *err) {
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < keys->count && !code;) {
         const size_t depth = zb__path_depth(keys->name[i].text);
         zb__lane lane;
+        code = i && atomic_load(&s->is_noted) ? zb__staged_note_check(s, err) : ZB_OK;
         zb__lane_begin_keys(&lane, store_document, s, zb__store_width(s->store, 0));
         for (; i < keys->count && !code && zb__path_depth(keys->name[i].text) == depth; i++)
             code = zb__lane_give_key(&lane, keys->name[i].text, err);
@@ -102,38 +81,53 @@ static enum zb_code store_by_depth(zb__staged *s, const zb__names *keys, zb_erro
     return code;
 }
 
+/* Documents without a root need the marker. The root's document alone is at its place by one put:
+   it is enough that no other program has begun. */
+static enum zb_code begin(zb__staged *s, const zb__names *keys, zb_error *err) {
+    if (atomic_load(&s->is_noted))
+        return zb__staged_note_check(s, err);
+    return keys->count > 1 ? zb__staged_note_put(s, false, err) : zb__staged_others_check(s, err);
+}
+
 static enum zb_code store_all(zb__staged *s, zb_hierarchy *hierarchy, zb_error *err) {
     zb__names keys = {.count = 0};
     zb_lock *lock = NULL;
     enum zb_code code = add_keys(s, "", &keys, err);
     if (!code)
         code = zb__hierarchy_lock(hierarchy, &lock, err);
-    if (!code && atomic_load(&s->is_noted))
-        code = zb__staged_note_check(s, err);
+    if (!code)
+        code = begin(s, &keys, err);
     if (!code)
         atomic_store(&s->state, ZB__COMMITS);
     if (keys.count)
         qsort(keys.name, keys.count, sizeof *keys.name, deepest_first);
     if (!code)
         code = store_by_depth(s, &keys, err);
+    if (!code)
+        code = zb__staged_win(s, err);
     code = zb__hierarchy_unlock(lock, code, err);
     zb__names_free(&keys);
     return code;
 }
 
+static bool has_root(const zb__staged *s) {
+    zb_object_info info;
+    return s->is_rooted || zb_store_stat(s->documents, "zarr.json", &info, NULL) == ZB_OK;
+}
+
 static enum zb_code commit(zb_commit *commit, zb_hierarchy *hierarchy, zb_error *err) {
     zb__staged *s = staged_of(commit);
-    zb_object_info info;
-    if (!zb__staged_stages(s) || zb_store_stat(s->documents, "zarr.json", &info, NULL))
+    if (!zb__staged_stages(s))
+        return zb__staged_win(s, err);
+    if (!has_root(s))
         return ZB_OK;
-    enum zb_code code = store_all(s, hierarchy, err);
-    if (code && atomic_load(&s->is_lost)) /* the store there is another program's */
+    enum zb_code code =
+        atomic_load(&s->is_lost) ? zb__staged_lose(s, err) : store_all(s, hierarchy, err);
+    if (atomic_load(&s->is_lost)) /* the store there is another program's */
         zb__staged_note_drop(s);
-    if (code)
-        return code;
-    atomic_store(&s->state, ZB__COMMITTED);
-    (void)zb_store_erase_below(s->tried, "", NULL); /* which is memory */
-    return atomic_load(&s->is_noted) ? zb_store_erase(s->store, ZB__MARKER_COPY, err) : ZB_OK;
+    if (!zb__staged_stages(s))
+        (void)zb_store_erase_below(s->tried, "", NULL); /* which is memory */
+    return code;
 }
 
 /* ---- The end ---- */

@@ -14,6 +14,7 @@
 #include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "store/store.h"
+#include "zarrbridge/limits.h"
 
 /* ---- Keys ---- */
 
@@ -164,9 +165,50 @@ enum zb_code zb__staged_lose(zb__staged *s, zb_error *err) {
     return zb_fail(err, ZB_ECONFLICT, "%s: another program makes a store there", s->store->label);
 }
 
+enum zb_code zb__staged_get(zb_store *store, const char *key, char **text, size_t *size,
+                            zb_error *err) {
+    return zb_store_get(store, key, zb_limits_get()->consolidated_bytes, "consolidated_bytes", text,
+                        size, NULL, err);
+}
+
+/* Whether the text was put at this key of the store, or may have been. */
+static bool was_tried(const zb__staged *s, const char *key, const char *text, size_t size) {
+    char *tried = NULL;
+    size_t tried_size = 0;
+    const bool was = zb__staged_get(s->tried, key, &tried, &tried_size, NULL) == ZB_OK &&
+                     size == tried_size && memcmp(text, tried, size) == 0;
+    free(tried);
+    return was;
+}
+
+enum zb_code zb__staged_free_check(zb__staged *s, const char *key, zb_error *err) {
+    char *text = NULL, *found = zb__path_join(key, ZB__FOUND);
+    size_t size = 0;
+    if (!found)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a key");
+    enum zb_code code = zb__staged_get(s->store, key, &text, &size, err);
+    if (code == ZB_ELIMIT)
+        code = zb__staged_lose(s, err);
+    else if (!code && was_tried(s, key, text, size))
+        code = zb_store_mem_set(s->tried, found, text, size, err);
+    else if (!code && !was_tried(s, found, text, size))
+        code = zb__staged_lose(s, err);
+    free(found);
+    free(text);
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
 /* *is_there: a marker; *is_ours: this hierarchy's. */
 static enum zb_code marker_look(const zb__staged *s, bool *is_there, bool *is_ours, zb_error *err) {
     return zb__marker_look(s->store, ZB__MARKER_COPY, s->token, is_there, is_ours, err);
+}
+
+/* Under the lock, after a look at it: the one that was seen goes, where the service can. */
+static enum zb_code marker_erase(const zb__staged *s, zb_error *err) {
+    zb_erase erase = {.key = ZB__MARKER_COPY, .expected = ZB_EXPECT_AS_READ};
+    enum zb_code code = zb_store_erase_as(s->store, &erase, err);
+    erase.expected = ZB_EXPECT_ANYTHING;
+    return code == ZB_EUNSUPPORTED ? zb_store_erase_as(s->store, &erase, err) : code;
 }
 
 enum zb_code zb__staged_note_check(zb__staged *s, zb_error *err) {
@@ -175,16 +217,29 @@ enum zb_code zb__staged_note_check(zb__staged *s, zb_error *err) {
     return code || is_ours ? code : zb__staged_lose(s, err);
 }
 
-/* Under the lock a put replaces what was read under it, and nothing else. */
+enum zb_code zb__staged_others_check(zb__staged *s, zb_error *err) {
+    bool is_there, is_ours;
+    enum zb_code code = marker_look(s, &is_there, &is_ours, err);
+    return code || is_ours || !is_there ? code : zb__staged_lose(s, err);
+}
+
+/* Under the lock a put replaces what was read under it, and nothing else. The look at the root
+   comes after the put, as the other program's look at the marker comes after its root's
+   (zb__staged_win): so one of the two sees what the other one has put. */
 static enum zb_code put_locked(zb__staged *s, bool takes_over, zb_error *err) {
     const zb_part token = {s->token, ZB__TOKEN_SIZE - 1};
     bool is_there, is_ours;
     enum zb_code code = marker_look(s, &is_there, &is_ours, err);
-    if (code || is_ours)
-        return code;
-    if (is_there && !takes_over)
+    if (!code && is_there && !is_ours && !takes_over)
         return zb__staged_lose(s, err);
-    return zb_store_put(s->store, ZB__MARKER_COPY, &token, 1, ZB_SYNC_NONE, err);
+    if (!code && !is_ours)
+        code = zb_store_put(s->store, ZB__MARKER_COPY, &token, 1, ZB_SYNC_NONE, err);
+    if (code)
+        return code == ZB_ECONFLICT ? zb__staged_lose(s, err) : code;
+    code = zb__staged_free_check(s, "zarr.json", err);
+    if (code && atomic_load(&s->is_lost))
+        (void)marker_erase(s, NULL);
+    return code;
 }
 
 enum zb_code zb__staged_note_put(zb__staged *s, bool takes_over, zb_error *err) {
@@ -205,9 +260,44 @@ enum zb_code zb__staged_note_put(zb__staged *s, bool takes_over, zb_error *err) 
 }
 
 void zb__staged_note_drop(zb__staged *s) {
+    zb_lock *lock;
     bool is_there, is_ours;
+    if (zb_store_lock(s->store, ZB__MARKER_COPY, &lock, NULL))
+        return;
     if (marker_look(s, &is_there, &is_ours, NULL) == ZB_OK && is_ours)
-        (void)zb_store_erase(s->store, ZB__MARKER_COPY, NULL);
+        (void)marker_erase(s, NULL);
+    zb_store_unlock(lock);
+}
+
+/* With the lock. A marker that another program has put since is left to it. */
+static enum zb_code win_locked(zb__staged *s, zb_error *err) {
+    bool is_there, is_ours;
+    enum zb_code code = marker_look(s, &is_there, &is_ours, err);
+    if (!code && !is_ours && zb__staged_stages(s))
+        code = zb__staged_lose(s, err);
+    if (code)
+        return code;
+    atomic_store(&s->state, ZB__COMMITTED);
+    code = is_ours ? marker_erase(s, err) : ZB_OK;
+    if (code == ZB_ECONFLICT)
+        code = ZB_OK;
+    if (!code)
+        atomic_store(&s->is_noted, false);
+    return code;
+}
+
+enum zb_code zb__staged_win(zb__staged *s, zb_error *err) {
+    zb_lock *lock;
+    if (!atomic_load(&s->is_noted)) {
+        atomic_store(&s->state, ZB__COMMITTED);
+        return ZB_OK;
+    }
+    enum zb_code code = zb_store_lock(s->store, ZB__MARKER_COPY, &lock, err);
+    if (code)
+        return code;
+    code = win_locked(s, err);
+    zb_store_unlock(lock);
+    return code;
 }
 
 /* ---- Puts ---- */

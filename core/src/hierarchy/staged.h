@@ -5,8 +5,8 @@
  * root's last of all. So a program that is killed leaves nothing that opens, and what was written
  * opens as a whole.
  *
- * As long as objects lie in the store without documents, the marker of an unfinished copy stands at
- * the root (markers.h): the next program makes a new store there.
+ * As long as objects lie in the store without the root's document, the marker of an unfinished copy
+ * stands at the root (markers.h): the next program makes a new store there.
  *
  * Documents and markers, and all that may lie where they come, are asked for, put and erased by
  * these functions in place of the store's. A hierarchy without staged documents pays one branch for
@@ -28,15 +28,20 @@ enum zb__staged_state {
     ZB__COMMITTED, /* none: all goes through to the store */
 };
 
+/* Keys of this name in `tried` are below those of documents. */
+#define ZB__FOUND "found"
+
 typedef struct zb__staged {
     zb_commit commit; /* the commit */
     zb_store *store;  /* the hierarchy's, not owned */
     /* In memory: documents and markers; the keys of documents of nodes at which something lies in
-       the store; documents as they were last put into the store. One reference each. */
+       the store; documents as they were last put into the store, and below the key of each, in
+       ZB__FOUND, as it was found there by then. One reference each. */
     zb_store *documents, *touched, *tried;
+    bool is_rooted;       /* the root's document was put into the store */
     bool was_empty;       /* there was nothing in the store: what was not put there is not there */
     atomic_int state;     /* enum zb__staged_state */
-    atomic_bool is_noted; /* the marker stands at the root, with the token */
+    atomic_bool is_noted; /* the marker stands at the root, with the token, and has to go */
     atomic_bool is_lost;  /* another program makes a store there, or has made one */
     char token[ZB__TOKEN_SIZE];
 } zb__staged;
@@ -96,11 +101,27 @@ enum zb_code zb__hierarchy_erase_below(zb_hierarchy *hierarchy, const char *pref
 /* Notes that another program makes a store there: ZB_ECONFLICT, which it returns. */
 enum zb_code zb__staged_lose(zb__staged *staged, zb_error *err);
 
-/* Puts the marker, unless it stands. takes_over: that of a killed program. */
+/* A document of the store, or one in memory. malloc'ed. */
+enum zb_code zb__staged_get(zb_store *store, const char *key, char **text, size_t *size,
+                            zb_error *err);
+
+/* Loses where the store has a document of this key, unless an earlier try of the commit has put it:
+   without an answer, or before it failed. */
+enum zb_code zb__staged_free_check(zb__staged *staged, const char *key, zb_error *err);
+
+/* Puts the marker, unless it stands. takes_over: that of a killed program. Loses where the root has
+   a document by then: another program has made its store, and its marker has gone. */
 enum zb_code zb__staged_note_put(zb__staged *staged, bool takes_over, zb_error *err);
 
-/* ZB_ECONFLICT where the marker is not this hierarchy's any more. */
+/* Loses where the marker is not this hierarchy's any more. */
 enum zb_code zb__staged_note_check(zb__staged *staged, zb_error *err);
+
+/* Loses where there is another program's marker; for a hierarchy that may have put none. */
+enum zb_code zb__staged_others_check(zb__staged *staged, zb_error *err);
+
+/* All documents are in the store: it is committed if the marker is still this hierarchy's, and then
+   that goes. Called again it erases one that is left. */
+enum zb_code zb__staged_win(zb__staged *staged, zb_error *err);
 
 /* Erases the marker if it is this hierarchy's. */
 void zb__staged_note_drop(zb__staged *staged);
