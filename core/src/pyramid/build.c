@@ -405,11 +405,9 @@ static enum zb_code make_levels(build *b, zb_error *err) {
 
 static enum zb_code move_level(const build *b, zb__level *level, zb_error *err) {
     zb_hierarchy *hierarchy = b->raster.hierarchy;
-    enum zb_code code = level->is_new ? ZB_OK : zb_node_delete(hierarchy, level->target, err);
-    if (code == ZB_ENOTFOUND)
-        code = ZB_OK;
-    if (!code)
-        code = zb_node_move(hierarchy, level->aside, level->target, err);
+    const enum zb_code code =
+        level->is_new ? zb_node_move(hierarchy, level->aside, level->target, err)
+                      : zb_level_take_place(hierarchy, level->aside, level->target, err);
     if (code)
         return code;
     /* Until it is on the list, a new level is still ours to take away. */

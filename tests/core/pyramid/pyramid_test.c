@@ -293,6 +293,26 @@ static enum zb_code build_with_fault(const world *w, uint64_t nth, bool *was_str
     return code;
 }
 
+/* Each level is the one of before or the new one, as a whole. */
+static void test_a_failure_leaves_a_level_in_each_place(void **state) {
+    (void)state;
+    bool was_struck = true;
+    for (uint64_t nth = 1; was_struck; nth++) {
+        world w = make_world(NULL);
+        zb_error err;
+        ASSERT_OK(zb_pyramid_build(w.array, &w.options, &err), err);
+        w.options.method = ZB_RESAMPLE_NEAREST;
+        const enum zb_code code = build_with_fault(&w, nth, &was_struck);
+        const int16_t first = pixel(&w, "ovr_2x/a", 0, 1, 1), last = pixel(&w, "ovr_2x/a", 1, 2, 4);
+        const bool is_new = first == 22;
+        assert_true(code || is_new);
+        assert_int_equal(first, is_new ? 22 : 28);
+        assert_int_equal(last, is_new ? 148 : 154);
+        assert_true(is_there(w.hierarchy, "ovr_4x/a"));
+        end_world(&w);
+    }
+}
+
 /* Columns and rows at equal distances of 2. */
 static void add_coordinate(zb_hierarchy *hierarchy, const char *name, uint64_t count) {
     const zb_array_spec spec = {
@@ -413,6 +433,7 @@ int main(void) {
         cmocka_unit_test(test_a_cancelled_call_leaves_nothing),
         cmocka_unit_test(test_the_thread_may_stop),
         cmocka_unit_test(test_a_lack_of_memory_leaves_nothing),
+        cmocka_unit_test(test_a_failure_leaves_a_level_in_each_place),
         cmocka_unit_test(test_levels_have_their_coordinates_or_are_not_made),
         cmocka_unit_test(test_what_gdal_alone_knows_is_refused),
         cmocka_unit_test(test_arguments),
