@@ -358,6 +358,26 @@ static void a_new_array_is_settled_after_a_failure(void **state) {
     }
 }
 
+/* Which is chosen by itself, before the place names the dimensions. */
+static void a_new_array_keeps_its_fill_value_of_text(void **) {
+    NewArray plan = plan_of({"y", "x"}, {4, 4}, {2, 2});
+    plan.dtype = {ZB_KIND_STRING, sizeof(zb_slice), false, nullptr};
+    Array array = create_array(plan);
+    array.begin_fresh(plan, name_r_c);
+    {
+        const std::string text = "none";
+        const zb_slice slice = {text.data(), text.size()};
+        std::vector<unsigned char> element(sizeof slice);
+        memcpy(element.data(), &slice, sizeof slice);
+        assert_int_equal(array.recreate(element, nullptr), ZB_OK);
+    }
+    assert_int_equal(array.keep(nullptr), ZB_OK);
+    const Array stored = open_array();
+    const auto *fill = static_cast<const zb_slice *>(stored.info()->fill_value);
+    assert_string_equal(std::string(fill->data, fill->size).c_str(), "none");
+    assert_string_equal(stored.info()->dimension_names[0], "r");
+}
+
 static std::atomic<int> named;
 static std::promise<void> is_naming, may_name;
 
@@ -438,6 +458,7 @@ int main() {
         cmocka_unit_test_setup(coordinates_are_found_beside, set_up),
         cmocka_unit_test_setup(the_first_write_settles_a_new_array, set_up),
         cmocka_unit_test_setup(a_new_array_is_settled_after_a_failure, set_up),
+        cmocka_unit_test_setup(a_new_array_keeps_its_fill_value_of_text, set_up),
         cmocka_unit_test_setup(threads_settle_a_new_array_once, set_up),
         cmocka_unit_test_setup(writes_go_on_while_the_array_changes, set_up),
     };
