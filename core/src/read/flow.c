@@ -165,6 +165,7 @@ enum zb_code zb__flow_run(zb__stored_chunk *chunks, size_t count, zb__progress *
                   .window = hints->window ? hints->window : ZB__LEAST_WINDOW,
                   .most = hints->in_flight ? hints->in_flight : IN_FLIGHT,
                   .progress = progress,
+                  .is_nested = zb__progress_is_calling(),
                   .chunks = chunks,
                   .count = count};
     zb__scratch *scratch = zb__scratch_take();

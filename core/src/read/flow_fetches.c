@@ -127,8 +127,9 @@ static bool is_same_index(const zb__in_flight *one, const zb__in_flight *other) 
    has come, once. Afterwards it asks itself, where the index was not kept. */
 static bool waits_for_other(zb__flow *f, zb__chunk_request *request) {
     zb__chunk_read *chunk_read = request->chunk_read;
-    if (request->kind != ZB__REQUEST_INDEX || request->shard || chunk_read->has_waited ||
-        request->flight.is_same || chunk_read->chunk->number == UINT64_MAX)
+    if (f->is_nested || request->kind != ZB__REQUEST_INDEX || request->shard ||
+        chunk_read->has_waited || request->flight.is_same ||
+        chunk_read->chunk->number == UINT64_MAX)
         return false;
     chunk_read->flow = f;
     request->flight = (zb__in_flight){.is_same = is_same_index, .wake = note_wake};

@@ -154,6 +154,7 @@ typedef struct zb__flow {
     uint64_t part, window;
     size_t most;            /* requests under way */
     zb__progress *progress; /* the caller's alone; or NULL */
+    bool is_nested;         /* the caller is in another read's progress function */
 
     pthread_mutex_t lock; /* guards all from here; held while requests are submitted */
     zb__stored_chunk *chunks;

@@ -11,8 +11,16 @@ bool zb__progress_is_due(const zb__progress *progress) {
     return progress && zb__now() >= progress->next;
 }
 
+static _Thread_local unsigned calls; /* of such functions that this thread is in */
+
+bool zb__progress_is_calling(void) {
+    return calls != 0;
+}
+
 static int call(zb__progress *progress) {
+    calls++;
     const int answer = progress->fn(progress->context, progress->told);
+    calls--;
     progress->next = zb__now() + ZB__PROGRESS_NS;
     return answer;
 }

@@ -25,6 +25,10 @@ zb__progress zb__progress_begin(zb_progress_fn fn, void *context);
    from its end. */
 bool zb__progress_is_due(const zb__progress *progress);
 
+/* True in a thread that is in such a function. A read that it makes there must not wait for the
+   read that called it. */
+bool zb__progress_is_calling(void);
+
 /* Calls the function: `done` elements, and so many more of which a part may be there. ZB_ECANCELLED
    where it wants no more. */
 enum zb_code zb__progress_tell(zb__progress *progress, double more, zb_error *err);

@@ -115,6 +115,7 @@ enum zb_code zb__in_flight_ask(zb__in_flight *own, zb__stopper *stopper, zb__ask
     pthread_mutex_unlock(&lock);
     enum zb_code code = own->code;
     if (state == ZB__WAITS) {
+        zb__in_flight_leave(own); /* nobody shares an error with it any more */
         code = zb__fail_stopped(&error);
     } else if (state == ZB__SHARES) {
         *out = own->answer;

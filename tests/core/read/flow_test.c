@@ -686,6 +686,38 @@ static void an_index_is_asked_for_once(void **state) {
     }
 }
 
+typedef struct again {
+    const setup *s;
+    size_t calls;
+    enum zb_code code;
+} again;
+
+static int read_again(void *context, double done) {
+    again *a = context;
+    zb_error err;
+    (void)done;
+    if (a->calls++ == 0)
+        a->code = try_box(a->s, 0, 64, 64, 64, &err);
+    return 0;
+}
+
+/* The read that has called the function leads the request for the index, and goes on after it. */
+static void a_progress_function_reads_the_same_shard(void **state) {
+    (void)state;
+    zb_error err;
+    setup s = begin(&sharded, (later_options){.fresh = HOUR, .microseconds = 300000});
+    again a = {.s = &s, .code = ZB_EIO};
+    int16_t value;
+    zb_read read = {.node = s.node,
+                    .start = (uint64_t[]){0, 0},
+                    .count = (uint64_t[]){1, 1},
+                    .view = {.data = &value, .dtype = s.sample.dtype}};
+    ASSERT_OK(zb_array_read_with(&read, 1, read_again, &a, &err), err);
+    assert_true(a.calls >= 1);
+    assert_int_equal(a.code, ZB_OK);
+    end(&s);
+}
+
 int main(void) {
     setenv("ZARRBRIDGE_NUM_THREADS", "4", 1);
     const struct CMUnitTest tests[] = {
@@ -714,6 +746,7 @@ int main(void) {
         cmocka_unit_test(a_shard_of_dead_bytes_is_read_by_its_index),
         cmocka_unit_test(many_threads_share_a_store),
         cmocka_unit_test(an_index_is_asked_for_once),
+        cmocka_unit_test(a_progress_function_reads_the_same_shard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
