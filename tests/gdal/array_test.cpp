@@ -16,6 +16,10 @@
 
 #include "cmocka_cpp.h"
 
+extern "C" {
+#include "support/wrappers.h"
+}
+
 using namespace zarr3;
 
 static constexpr char kRoot[] = "/vsimem/array_test.zarr";
@@ -302,6 +306,78 @@ static void the_first_write_settles_a_new_array(void **) {
     assert_int_equal(read_one(stored, {3, 3}), -3);
 }
 
+static enum zb_code name_r_c(zb_hierarchy *, const std::string &, const Georeference &,
+                             NewArray *plan, zb_error *) {
+    plan->names = {"r", "c"};
+    return ZB_OK;
+}
+
+/* Whichever call of the store fails while a new array is created once more, the next write settles
+   it: with its nodata value, or as it was where that has been taken back meanwhile. */
+static void expect_settled_after_fault(uint64_t nth, double then, bool *was_struck) {
+    zb_store *fault = nullptr;
+    zb_hierarchy *over = nullptr;
+    const HierarchyPtr inner = open_again();
+    assert_int_equal(zb_store_new_fault(zb_hierarchy_store(inner.get()), &fault, nullptr), ZB_OK);
+    assert_int_equal(zb_hierarchy_over(fault, &over, nullptr), ZB_OK);
+    const HierarchyPtr store(over, zb_hierarchy_release);
+    const NewArray plan = plan_of({"y", "x"}, {4, 4}, {2, 2});
+    NodePtr node;
+    assert_int_equal(plan.create(store.get(), "a", {}, R"({"n":1})", &node, nullptr), ZB_OK);
+    Array array(store, node);
+    array.open_for_update({});
+    array.begin_fresh(plan, name_r_c);
+    array.set_nodata(nodata_of(5));
+    zb_error err;
+    zb_store_fault_set(zb_hierarchy_store(store.get()), nth);
+    *was_struck = array.settle_fresh(&err) != ZB_OK;
+    zb_store_fault_set(zb_hierarchy_store(store.get()), 0);
+    array.set_nodata(nodata_of(then));
+    assert_int_equal(array.prepare_read(&err), ZB_OK);
+    assert_int_equal(read_one(array, {0, 0}), then);
+    write_one(array, {0, 0}, 9);
+    assert_false(array.is_fresh());
+    assert_int_equal(array.flush(nullptr), ZB_OK);
+    Array stored = open_array();
+    assert_int_equal(read_one(stored, {0, 0}), 9);
+    assert_int_equal(read_one(stored, {3, 3}), then);
+    assert_true(attribute_number(stored.node(), "n") == 1);
+    assert_string_equal(stored.info()->dimension_names[0], "r");
+}
+
+static void a_new_array_is_settled_after_a_failure(void **state) {
+    for (const double then : {5.0, 0.0}) {
+        uint64_t failures = 0;
+        bool was_struck = true;
+        for (uint64_t nth = 1; was_struck; nth++) {
+            set_up(state);
+            expect_settled_after_fault(nth, then, &was_struck);
+            failures += was_struck;
+        }
+        assert_true(failures > 2);
+    }
+}
+
+/* Which is chosen by itself, before the place names the dimensions. */
+static void a_new_array_keeps_its_fill_value_of_text(void **) {
+    NewArray plan = plan_of({"y", "x"}, {4, 4}, {2, 2});
+    plan.dtype = {ZB_KIND_STRING, sizeof(zb_slice), false, nullptr};
+    Array array = create_array(plan);
+    array.begin_fresh(plan, name_r_c);
+    {
+        const std::string text = "none";
+        const zb_slice slice = {text.data(), text.size()};
+        std::vector<unsigned char> element(sizeof slice);
+        memcpy(element.data(), &slice, sizeof slice);
+        assert_int_equal(array.recreate(element, nullptr), ZB_OK);
+    }
+    assert_int_equal(array.keep(nullptr), ZB_OK);
+    const Array stored = open_array();
+    const auto *fill = static_cast<const zb_slice *>(stored.info()->fill_value);
+    assert_string_equal(std::string(fill->data, fill->size).c_str(), "none");
+    assert_string_equal(stored.info()->dimension_names[0], "r");
+}
+
 static std::atomic<int> named;
 static std::promise<void> is_naming, may_name;
 
@@ -381,6 +457,8 @@ int main() {
         cmocka_unit_test_setup(recreated_arrays_keep_their_attributes, set_up),
         cmocka_unit_test_setup(coordinates_are_found_beside, set_up),
         cmocka_unit_test_setup(the_first_write_settles_a_new_array, set_up),
+        cmocka_unit_test_setup(a_new_array_is_settled_after_a_failure, set_up),
+        cmocka_unit_test_setup(a_new_array_keeps_its_fill_value_of_text, set_up),
         cmocka_unit_test_setup(threads_settle_a_new_array_once, set_up),
         cmocka_unit_test_setup(writes_go_on_while_the_array_changes, set_up),
     };

@@ -232,6 +232,11 @@ ZB_API char *zb_aside_name(const char *path);
 ZB_API bool zb_name_is_aside(const char *name);
 /* True if the process that made it is no more. */
 ZB_API bool zb_aside_is_abandoned(const char *name);
+/* Moves a node in the making to its place. What is there goes when the new one has come, and is
+   there again after an error; what cannot be deleted of it stays under a name of zb_aside_name.
+   Change errors. */
+ZB_API enum zb_code zb_level_take_place(zb_hierarchy *hierarchy, const char *aside,
+                                        const char *target, zb_error *err);
 
 /* ---- Removing levels ------------------------------------------------------------------------ */
 

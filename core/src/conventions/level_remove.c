@@ -1,15 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking levels of a pyramid away: their nodes, then their entries in the group's list. */
+/* Taking levels of a pyramid away: their nodes, then their entries in the group's list; and what
+   was there when a level takes its place. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "conventions/pyramids.h"
 #include "hierarchy/path.h"
+#include "zarrbridge/stop.h"
 
 /* A node that is not there, or not any more, is as good as deleted. */
 static enum zb_code delete_node(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
     const enum zb_code code = zb_node_delete(hierarchy, path, err);
     return code == ZB_ENOTFOUND ? ZB_OK : code;
+}
+
+/* ---- Replacing ---- */
+
+/* Whoever waits for the thread to stop gets the old level back first. A node that is at its place
+   all the same stays there. */
+static void move_back(zb_hierarchy *hierarchy, const char *old, const char *target) {
+    const zb_stop stop = zb_thread_may_stop((zb_stop){.fn = NULL});
+    (void)zb_node_move(hierarchy, old, target, NULL);
+    (void)zb_thread_may_stop(stop);
+}
+
+/* The old level has another name until the new one is in its place. */
+enum zb_code zb_level_take_place(zb_hierarchy *hierarchy, const char *aside, const char *target,
+                                 zb_error *err) {
+    char *old = zb_aside_name(target);
+    if (!old)
+        return zb__no_memory(err);
+    enum zb_code code = zb_node_move(hierarchy, target, old, err);
+    if (code == ZB_OK || code == ZB_ENOTFOUND)
+        code = zb_node_move(hierarchy, aside, target, err);
+    if (code)
+        move_back(hierarchy, old, target);
+    else
+        (void)zb_node_delete(hierarchy, old, NULL);
+    free(old);
+    return code;
 }
 
 /* ---- The list ---- */

@@ -392,6 +392,8 @@ static enum zb_code make_levels(build *b, zb_error *err) {
     enum zb_code code = check_windows(b, err);
     for (size_t i = 0; i < b->count && !code; i++)
         code = zb__level_create(&b->raster, &b->level[i], err);
+    if (!code) /* coordinates that were looked for only now */
+        code = zb__opened_check(&b->raster.opened, err);
     for (size_t i = 0; i < b->count && !code; i++)
         code = fill_mask(b, i, err);
     for (size_t i = 0; i < b->count && !code; i++)
@@ -403,11 +405,9 @@ static enum zb_code make_levels(build *b, zb_error *err) {
 
 static enum zb_code move_level(const build *b, zb__level *level, zb_error *err) {
     zb_hierarchy *hierarchy = b->raster.hierarchy;
-    enum zb_code code = level->is_new ? ZB_OK : zb_node_delete(hierarchy, level->target, err);
-    if (code == ZB_ENOTFOUND)
-        code = ZB_OK;
-    if (!code)
-        code = zb_node_move(hierarchy, level->aside, level->target, err);
+    const enum zb_code code =
+        level->is_new ? zb_node_move(hierarchy, level->aside, level->target, err)
+                      : zb_level_take_place(hierarchy, level->aside, level->target, err);
     if (code)
         return code;
     /* Until it is on the list, a new level is still ours to take away. */
@@ -518,8 +518,8 @@ enum zb_code zb_pyramid_build(const zb_node *array, const zb_pyramid_options *op
                         !(b.options->method == ZB_RESAMPLE_NEAREST && b.raster.mask);
         code = plan_levels(&b, err);
     }
-    if (!code && b.raster.opened.failure.code)
-        code = zb_fail(err, b.raster.opened.failure.code, "%s", b.raster.opened.failure.message);
+    if (!code)
+        code = zb__opened_check(&b.raster.opened, err);
     if (!code)
         code = make_levels(&b, err);
     if (!code)
@@ -550,8 +550,7 @@ static enum zb_code find_made(const zb__raster *raster, zb_strings *made, zb_err
         if (!zb_strings_add(made, level))
             return zb__no_memory(err);
     }
-    const zb_error *failure = &raster->opened.failure;
-    return failure->code ? zb_fail(err, failure->code, "%s", failure->message) : ZB_OK;
+    return zb__opened_check(&raster->opened, err);
 }
 
 enum zb_code zb_pyramid_remove(const zb_node *array, size_t *removed, zb_error *err) {

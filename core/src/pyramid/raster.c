@@ -54,6 +54,11 @@ zb_nodes zb__opened_nodes(zb__opened *opened) {
     return (zb_nodes){opened_at, opened};
 }
 
+enum zb_code zb__opened_check(const zb__opened *opened, zb_error *err) {
+    const zb_error *failure = &opened->failure;
+    return failure->code ? zb_fail(err, failure->code, "%s", failure->message) : ZB_OK;
+}
+
 void zb__opened_clear(zb__opened *opened) {
     for (zb__map_link *link = zb__map_after(&opened->by_path, NULL), *next; link; link = next) {
         next = zb__map_after(&opened->by_path, link);
@@ -198,13 +203,20 @@ static bool mapping_transform(const zb__raster *raster, double out[6]) {
     return true;
 }
 
-/* By coordinates at equal distances, whose values are taken for those of the CRS. */
-static bool plotted_transform(const zb__raster *raster, double out[6]) {
+/* By coordinates at equal distances, whose values are taken for those of the CRS. Those that are
+   no numbers place nothing; those that cannot be read are a failure. */
+static bool plotted_transform(zb__raster *raster, double out[6]) {
     double first[2], step[2];
     for (int i = 0; i < 2; i++) {
         double *values;
+        zb_error reason;
         const zb_node *coordinate = raster->coordinate[i];
-        if (!coordinate || zb__coordinate_values(coordinate, &values, NULL))
+        if (!coordinate)
+            return false;
+        const enum zb_code code = zb__coordinate_values(coordinate, &values, &reason);
+        if (code && code != ZB_EUNSUPPORTED)
+            raster->opened.failure = reason;
+        if (code)
             return false;
         const zb_array_info *info = zb_node_array(coordinate);
         const bool is_regular =
@@ -347,6 +359,5 @@ enum zb_code zb__raster_place(zb__raster *out, zb_error *err) {
     out->coordinate[0] = zb__coordinate_of(out->array, out->x, &out->nodes);
     out->coordinate[1] = zb__coordinate_of(out->array, out->y, &out->nodes);
     find_place(out);
-    const zb_error *failure = &out->opened.failure;
-    return failure->code ? zb_fail(err, failure->code, "%s", failure->message) : ZB_OK;
+    return zb__opened_check(&out->opened, err);
 }

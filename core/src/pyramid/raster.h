@@ -15,6 +15,8 @@ typedef struct zb__opened {
     zb_error failure; /* code ZB_OK: none */
 } zb__opened;
 zb_nodes zb__opened_nodes(zb__opened *opened);
+/* The failure. To be called after the last question for a node whose answer makes a difference. */
+enum zb_code zb__opened_check(const zb__opened *opened, zb_error *err);
 void zb__opened_clear(zb__opened *opened);
 
 typedef struct zb__raster {

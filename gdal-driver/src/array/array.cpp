@@ -109,8 +109,11 @@ enum zb_code Array::change_attributes(const AttributeChanges &changes, zb_error 
 /* The writer, which knows the node as it was, is opened anew at the next write. */
 enum zb_code Array::resize(const std::vector<uint64_t> &shape, zb_error *err) {
     const Lock lock(*lock_);
-    fresh_.end();
-    enum zb_code code = writer_->flush(err);
+    enum zb_code code = is_gone_ ? keep(err) : ZB_OK;
+    if (code == ZB_OK) {
+        fresh_.end();
+        code = writer_->flush(err);
+    }
     zb_node *changed = nullptr;
     if (code == ZB_OK)
         code = zb_array_resize(node(), shape.data(), &changed, err);
@@ -126,13 +129,14 @@ enum zb_code Array::name_dimensions(const std::vector<std::string> &names, zb_er
     for (const std::string &name : names)
         list.push_back(name.empty() ? nullptr : name.c_str());
     const Lock lock(*lock_);
-    if (fresh_.is_fresh())
-        fresh_.plan().names = names;
     zb_node *changed = nullptr;
     const enum zb_code code = zb_array_set_dimension_names(node(), list.data(), &changed, err);
-    if (code == ZB_OK)
-        take(adopt_node(changed));
-    return code;
+    if (code != ZB_OK)
+        return code;
+    if (fresh_.is_fresh())
+        fresh_.plan().names = names;
+    take(adopt_node(changed));
+    return ZB_OK;
 }
 
 enum zb_code Array::move_to(const std::string &path, zb_error *err) {
@@ -167,33 +171,39 @@ void Array::show() {
     fresh_.show();
 }
 
+/* Until the array has been created again, its node is the one before, and what is at its path is
+   not ours to delete. */
 enum zb_code Array::recreate(const std::vector<unsigned char> &fill_value, zb_error *err) {
     const Lock lock(*lock_);
     const std::string attributes = json_text(zb_node_attributes(node()));
     unsettled_ = seen_;
     NodePtr created;
-    enum zb_code code = zb_node_delete(store_.get(), path().c_str(), err);
+    enum zb_code code = is_gone_ ? ZB_OK : zb_node_delete(store_.get(), path().c_str(), err);
+    is_gone_ = code == ZB_OK;
     if (code == ZB_OK)
         code = fresh_.plan().create(store_.get(), path(), fill_value, attributes, &created, err);
-    if (code == ZB_OK)
+    if (code == ZB_OK) {
+        is_gone_ = false;
         take(std::move(created));
+    }
     return code;
 }
 
 enum zb_code Array::settle_fresh(zb_error *err) {
     const Lock lock(*lock_);
+    std::vector<unsigned char> fill;
     bool changed = false;
     if (!fresh_.is_fresh())
         return ZB_OK;
-    const enum zb_code code =
-        fresh_.follow(store_.get(), path(), nodata_is_set_ ? &*nodata_ : nullptr,
-                      place_.value_or(Georeference()), &changed, err);
-    return code == ZB_OK && changed ? recreate(fresh_.fill(), err) : code;
+    const enum zb_code code = fresh_.follow(node(), nodata_is_set_ ? &*nodata_ : nullptr,
+                                            place_.value_or(Georeference()), &fill, &changed, err);
+    return code == ZB_OK && (changed || is_gone_) ? recreate(fill, err) : code;
 }
 
 enum zb_code Array::prepare_read(zb_error *err) {
     const Lock lock(*lock_);
-    return nodata_is_set_ && fresh_.has_stale_fill(*nodata_) ? settle_fresh(err) : ZB_OK;
+    const bool is_stale = nodata_is_set_ && fresh_.has_stale_fill(info(), *nodata_);
+    return is_stale || is_gone_ ? settle_fresh(err) : ZB_OK;
 }
 
 enum zb_code Array::keep(zb_error *err) {

@@ -113,7 +113,8 @@ class Array {
     void show();
 
     /* Creates a fresh array anew where the nodata value or the place that were set want another
-       one, with its attributes. Its elements are lost; it has none yet. */
+       one, with its attributes. Its elements are lost; it has none yet. After an error the next
+       call, or write, tries again. */
     enum zb_code settle_fresh(zb_error *err);
     /* To be called before elements are read: those of a new array are its nodata value. */
     enum zb_code prepare_read(zb_error *err);
@@ -169,6 +170,7 @@ class Array {
     std::shared_ptr<const Seen> unsettled_; /* of a fresh array, which another thread may have
                                                settled while the program's looks at this */
     FreshArray fresh_;
+    bool is_gone_ = false; /* a fresh array, deleted and not created again yet */
     mutable std::optional<NoData> nodata_;
     bool nodata_is_set_ = false;
     mutable std::optional<Georeference> place_;

@@ -40,16 +40,14 @@ class FreshArray {
         return *plan_;
     }
 
-    /* True if its fill value is not the nodata value, or what stands for none. The fill value of
-       text is chosen by itself. */
-    bool has_stale_fill(const NoData &nodata) const;
+    /* True if the array's fill value is not the nodata value, or what stands for none. The fill
+       value of text is chosen by itself. */
+    bool has_stale_fill(const zb_array_info *info, const NoData &nodata) const;
 
-    /* Changes the plan to what these want. *changed: the array has to be created anew. */
-    enum zb_code follow(zb_hierarchy *hierarchy, const std::string &array, const NoData *nodata,
-                        const Georeference &place, bool *changed, zb_error *err);
-    const std::vector<unsigned char> &fill() const {
-        return fill_;
-    }
+    /* Changes the plan to what these want. *fill: the fill value that goes with it. *changed: the
+       array as its node has it is another one, and has to be created anew. */
+    enum zb_code follow(const zb_node *array, const NoData *nodata, const Georeference &place,
+                        std::vector<unsigned char> *fill, bool *changed, zb_error *err);
 
     /* Until show() nobody can open its group, new as it is, by its name. */
     void hide(const std::string &root, const std::string &group) {
@@ -61,7 +59,6 @@ class FreshArray {
 
   private:
     std::optional<NewArray> plan_;
-    std::vector<unsigned char> fill_; /* the fill value that the array has now */
     NameDimensions names_ = nullptr;
     std::unique_ptr<UnwrittenPlace> unwritten_;
 };

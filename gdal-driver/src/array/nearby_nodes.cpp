@@ -77,9 +77,14 @@ NodePtr NearbyNodes::find_array(const std::string &name) {
 }
 
 NodePtr NearbyNodes::find_coordinate(const zb_array_info *info, uint32_t dim) {
-    const auto info_at = [](void *self, unsigned level, const char *name) {
-        const NodePtr node = static_cast<NearbyNodes *>(self)->array_in(level, name);
-        return node == nullptr ? nullptr : zb_node_array(node.get()); /* opened_ keeps it */
+    const auto info_at = [](void *self, unsigned level,
+                            const char *name) noexcept -> const zb_array_info * {
+        try {
+            const NodePtr node = static_cast<NearbyNodes *>(self)->array_in(level, name);
+            return node == nullptr ? nullptr : zb_node_array(node.get()); /* opened_ keeps it */
+        } catch (const std::exception &) { /* which C functions do not let through */
+            return nullptr;
+        }
     };
     const zb_surroundings around = {levels_above(path_), info_at, this};
     const int level = zb_coordinate_find(info, dim, &around);

@@ -306,11 +306,9 @@ bool OverviewBuilder::build(GDALProgressFunc progress, void *progress_data) {
 /* ---- Putting in place ---- */
 
 enum zb_code OverviewBuilder::move(Level *level, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    if (!level->is_new)
-        code = delete_node(store_, level->target, err);
-    if (code == ZB_OK)
-        code = zb_node_move(store_, level->staging.c_str(), level->target.c_str(), err);
+    const char *from = level->staging.c_str(), *to = level->target.c_str();
+    const enum zb_code code = level->is_new ? zb_node_move(store_, from, to, err)
+                                            : zb_level_take_place(store_, from, to, err);
     /* Until it is on the list, a new level is still ours to take away. */
     if (code == ZB_OK)
         level->staging = level->is_new ? level->target : std::string();

@@ -3,6 +3,7 @@
    (gdal_pyramids compares the pixels with those of gdaladdo.) */
 #include "support/starve.h"
 #include "support/stores.h"
+#include "support/wrappers.h"
 #include "zarrbridge/pyramid.h"
 #include "zarrbridge/multiscales.h"
 #include "zarrbridge/stop.h"
@@ -276,6 +277,81 @@ static void test_a_lack_of_memory_leaves_nothing(void **state) {
     }
 }
 
+/* Builds with the call number `nth` of the store failing. *was_struck: there was such a call. */
+static enum zb_code build_with_fault(const world *w, uint64_t nth, bool *was_struck) {
+    zb_hierarchy *over;
+    zb_error err;
+    ASSERT_OK(wrap(zb_store_new_fault, w->hierarchy, &over, &err), err);
+    zb_node *array = stores_open_node(over, "a");
+    zb_store *fault = zb_hierarchy_store(over);
+    zb_store_fault_set(fault, nth);
+    const enum zb_code code = zb_pyramid_build(array, &w->options, &err);
+    *was_struck = zb_store_fault_is_struck(fault);
+    zb_store_fault_set(fault, 0);
+    zb_node_release(array);
+    zb_hierarchy_release(over);
+    return code;
+}
+
+/* Each level is the one of before or the new one, as a whole. */
+static void test_a_failure_leaves_a_level_in_each_place(void **state) {
+    (void)state;
+    bool was_struck = true;
+    for (uint64_t nth = 1; was_struck; nth++) {
+        world w = make_world(NULL);
+        zb_error err;
+        ASSERT_OK(zb_pyramid_build(w.array, &w.options, &err), err);
+        w.options.method = ZB_RESAMPLE_NEAREST;
+        const enum zb_code code = build_with_fault(&w, nth, &was_struck);
+        const int16_t first = pixel(&w, "ovr_2x/a", 0, 1, 1), last = pixel(&w, "ovr_2x/a", 1, 2, 4);
+        const bool is_new = first == 22;
+        assert_true(code || is_new);
+        assert_int_equal(first, is_new ? 22 : 28);
+        assert_int_equal(last, is_new ? 148 : 154);
+        assert_true(is_there(w.hierarchy, "ovr_4x/a"));
+        end_world(&w);
+    }
+}
+
+/* Columns and rows at equal distances of 2. */
+static void add_coordinate(zb_hierarchy *hierarchy, const char *name, uint64_t count) {
+    const zb_array_spec spec = {
+        .ndim = 1, .shape = &count, .inner_shape = &count, .dtype = i16, .dimension_names = &name};
+    int16_t values[WIDTH];
+    zb_node *array;
+    zb_writer *writer;
+    zb_error err;
+    for (int i = 0; i < (int)count; i++)
+        values[i] = (int16_t)(2 * i + 1);
+    const zb_write write = {.data = values, .dtype = i16};
+    ASSERT_OK(zb_array_create(hierarchy, name, &spec, &array, &err), err);
+    ASSERT_OK(zb_writer_open(array, NULL, &writer, &err), err);
+    ASSERT_OK(zb_writer_write(writer, &write, &err), err);
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+    zb_node_release(array);
+}
+
+/* What cannot be read is not left out of a level. */
+static void test_levels_have_their_coordinates_or_are_not_made(void **state) {
+    (void)state;
+    static const char *const coordinates[] = {"ovr_2x/x", "ovr_2x/y", "ovr_2x/band",
+                                              "ovr_4x/x", "ovr_4x/y", "ovr_4x/band"};
+    bool was_struck = true;
+    for (uint64_t nth = 1; was_struck; nth++) {
+        world w = make_world(NULL);
+        add_coordinate(w.hierarchy, "x", WIDTH);
+        add_coordinate(w.hierarchy, "y", HEIGHT);
+        add_coordinate(w.hierarchy, "band", BANDS);
+        const enum zb_code code = build_with_fault(&w, nth, &was_struck);
+        char *root = root_text(w.hierarchy);
+        for (size_t i = 0; i < 6 && !code; i++)
+            assert_true(is_there(w.hierarchy, coordinates[i]));
+        assert_true(code || strstr(root, "spatial:transform"));
+        free(root);
+        end_world(&w);
+    }
+}
+
 /* ---- Refusing ---- */
 
 static void expect_refused(const char *attributes, zb_dtype dtype, enum zb_resample method,
@@ -357,6 +433,8 @@ int main(void) {
         cmocka_unit_test(test_a_cancelled_call_leaves_nothing),
         cmocka_unit_test(test_the_thread_may_stop),
         cmocka_unit_test(test_a_lack_of_memory_leaves_nothing),
+        cmocka_unit_test(test_a_failure_leaves_a_level_in_each_place),
+        cmocka_unit_test(test_levels_have_their_coordinates_or_are_not_made),
         cmocka_unit_test(test_what_gdal_alone_knows_is_refused),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_levels_of_others_are_not_removed),

@@ -284,6 +284,10 @@ void zb_store_fault_set(zb_store *fault, uint64_t nth) {
     atomic_store(&((wrapper *)fault)->countdown, nth);
 }
 
+bool zb_store_fault_is_struck(zb_store *fault) {
+    return atomic_load(&((wrapper *)fault)->countdown) == 0;
+}
+
 void zb_store_fault_from(zb_store *fault, uint64_t nth) {
     atomic_store(&((wrapper *)fault)->for_good, true);
     atomic_store(&((wrapper *)fault)->countdown, nth);

@@ -22,6 +22,8 @@ zb_store_counts zb_store_count_take(zb_store *count); /* returns and resets the 
    call does not reach the inner store. */
 enum zb_code zb_store_new_fault(zb_store *inner, zb_store **out, zb_error *err);
 void zb_store_fault_set(zb_store *fault, uint64_t nth);
+/* True once the call has failed that zb_store_fault_set named. */
+bool zb_store_fault_is_struck(zb_store *fault);
 /* Fails this call and all that follow: the store is left as by a killed process. */
 void zb_store_fault_from(zb_store *fault, uint64_t nth);
 
