@@ -78,6 +78,21 @@ static void a_node_that_came_later_gets_its_own(void **state) {
     zb_moved_free(moved);
 }
 
+/* The group of a deleted name had moved out of the one that is deleted now. */
+static void deleted_names_stay_below_one_that_has_moved(void **state) {
+    (void)state;
+    zb_error err;
+    zb_moved *moved = parse("{}");
+    ASSERT_OK(zb__moved_move(moved, "g/x", "y", &err), err);
+    ASSERT_OK(zb__moved_move(moved, "y/z", NULL, &err), err);
+    ASSERT_OK(zb__moved_move(moved, "g", NULL, &err), err);
+    assert_text(zb_moved_path(moved, "g/x"), "y");
+    assert_text(zb_moved_path(moved, "g/x/z"), NULL); /* not the node that may come to y/z */
+    ASSERT_OK(zb__moved_move(moved, "y", NULL, &err), err);
+    assert_printed(moved, "{\"g/x\":null,\"g\":null}");
+    zb_moved_free(moved);
+}
+
 static void hostile_entries_are_left_out(void **state) {
     (void)state;
     zb_moved *moved = parse("{\"\":\"a\",\"a//b\":\"c\",\"..\":\"c\",\"a\":\"../c\",\"b\":1,"
@@ -309,6 +324,7 @@ int main(void) {
         cmocka_unit_test(without_a_member_names_are_paths),
         cmocka_unit_test(a_name_follows),
         cmocka_unit_test(a_node_that_came_later_gets_its_own),
+        cmocka_unit_test(deleted_names_stay_below_one_that_has_moved),
         cmocka_unit_test(hostile_entries_are_left_out),
         cmocka_unit_test(the_table_is_bounded),
         cmocka_unit_test(names_lead_to_their_nodes),
