@@ -8,6 +8,7 @@
 #include "extension/moved.h"
 #include "node/document.h"
 #include "node/edit.h"
+#include "node/node.h"
 #include "util/list.h"
 
 static zb_hdf5_extension *extension_of(const zb__document *document) {
@@ -36,6 +37,8 @@ static enum zb_code edit(zb__document *document, const char *from, const char *t
         code = zb_json_parse(text, strlen(text), &value, err);
     if (!code && value)
         code = zb__document_edit(document, path, ZB_HDF5_EXTENSION, value, NULL, err);
+    if (!code && value)
+        code = zb__node_check_size(document->text, document->size, document->json, err);
     zb_json_free(value);
     free(text);
     zb_moved_free(moved);

@@ -356,9 +356,18 @@ enum zb_code zb__moved_assign(zb_moved *moved, const char *path, zb_error *err) 
 
 /* ---- Printing ---- */
 
-/* What an entry takes in the document, at most about: quotes with their escapes, colon, comma. */
+/* At most what a text takes in the document: it stands in JSON in a string of JSON, where a quote
+   takes four bytes, and a control character seven. */
+static uint64_t bytes_of_text(const char *text) {
+    uint64_t bytes = 0;
+    for (; *text; text++)
+        bytes += (unsigned char)*text < ' ' ? 7 : *text == '"' || *text == '\\' ? 4 : 1;
+    return bytes;
+}
+
+/* With quotes, colon and comma. */
 static uint64_t bytes_of(const entry *one) {
-    return strlen(one->name) + (one->path ? strlen(one->path) : 0) + 16;
+    return bytes_of_text(one->name) + (one->path ? bytes_of_text(one->path) : 0) + 16;
 }
 
 enum zb_code zb__moved_print(const zb_moved *moved, zb_json **out, zb_error *err) {
