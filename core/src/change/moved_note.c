@@ -11,23 +11,21 @@
 #include "node/node.h"
 #include "util/list.h"
 
-static zb_hdf5_extension *extension_of(const zb__document *document) {
-    return zb_hdf5_extension_parse(
-        zb_json_get(zb_json_get(document->json, "attributes"), ZB_HDF5_EXTENSION));
-}
-
 /* ---- A group above ---- */
 
 /* Edits the document, if the group keeps track; else *changed is false. */
 static enum zb_code edit(zb__document *document, const char *from, const char *to, bool *changed,
                          zb_error *err) {
     static const char *const path[] = {"attributes", NULL};
-    zb_hdf5_extension *extension = extension_of(document);
+    const zb_json *attributes = zb_json_get(document->json, "attributes");
+    zb_hdf5_extension *extension;
     zb_moved *moved = NULL;
     char *text = NULL;
     zb_json *value = NULL;
     enum zb_code code =
-        zb_moved_parse(zb_hdf5_extension_get(extension, ZB_HDF5_MOVED), &moved, err);
+        zb_hdf5_extension_parse(zb_json_get(attributes, ZB_HDF5_EXTENSION), &extension, err);
+    if (!code)
+        code = zb_moved_parse(zb_hdf5_extension_get(extension, ZB_HDF5_MOVED), &moved, err);
     *changed = moved != NULL;
     if (!code && moved)
         code = zb__moved_move(moved, from, to, err);

@@ -242,12 +242,13 @@ enum zb_code zb_moved_parse(const zb_json *member, zb_moved **out, zb_error *err
     return fail_memory(err);
 }
 
-bool zb__moved_is_kept(const zb_json *attributes) {
-    zb_hdf5_extension *extension =
-        zb_hdf5_extension_parse(zb_json_get(attributes, ZB_HDF5_EXTENSION));
-    const bool has = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED) != NULL;
+enum zb_code zb__moved_is_kept(const zb_json *attributes, bool *kept, zb_error *err) {
+    zb_hdf5_extension *extension;
+    const enum zb_code code =
+        zb_hdf5_extension_parse(zb_json_get(attributes, ZB_HDF5_EXTENSION), &extension, err);
+    *kept = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED) != NULL;
     zb_hdf5_extension_free(extension);
-    return has;
+    return code;
 }
 
 /* ---- Changing ---- */
