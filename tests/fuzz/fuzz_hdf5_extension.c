@@ -24,7 +24,8 @@ static zb_json *as_value(const char *text) {
 
 static zb_hdf5_extension *parse(const char *text) {
     zb_json *value = as_value(text);
-    zb_hdf5_extension *extension = zb_hdf5_extension_parse(value);
+    zb_hdf5_extension *extension;
+    REQUIRE(zb_hdf5_extension_parse(value, &extension, NULL) == ZB_OK);
     zb_json_free(value);
     return extension;
 }
@@ -35,7 +36,8 @@ static zb_hdf5_extension *parse_made(char *made) {
     if (!made)
         return NULL;
     REQUIRE(zb_json_parse(made, strlen(made), &value, NULL) == ZB_OK);
-    zb_hdf5_extension *extension = zb_hdf5_extension_parse(value);
+    zb_hdf5_extension *extension;
+    REQUIRE(zb_hdf5_extension_parse(value, &extension, NULL) == ZB_OK);
     REQUIRE(extension);
     zb_json_free(value);
     free(made);

@@ -238,6 +238,39 @@ with h5py.File(sys.argv[1], "r+") as file:
             assert followed(file, "refs") == 1
 
 
+def test_the_first_reference_is_another_programs(path):
+    """The file was opened before the store kept track of anything."""
+    if path.suffix == ".zarr":
+        node = json.loads((path / "zarr.json").read_text())
+        del node["attributes"]["_hdf5"]
+        (path / "zarr.json").write_text(json.dumps(node))
+        with h5py.File(path, "r") as file:
+            assert file["refs"].shape == (1,)
+            run_python("""
+import h5py, sys
+with h5py.File(sys.argv[1], "r+") as file:
+    file.attrs["first"] = file["g/d"].ref
+    file.move("g/d", "e")
+    file["g/d"] = 2
+""", path)
+            assert followed(file, "refs") == 1
+
+
+def test_a_root_that_cannot_be_read(path):
+    """Where references lead now is not known then: an error, and not what an old table says."""
+    if path.suffix == ".zarr":
+        with h5py.File(path, "r") as file:
+            refs = file["refs"]
+            assert followed(file, "refs") == 1
+            text = (path / "zarr.json").read_text()
+            (path / "zarr.json").write_text(text[:-2])
+            with pytest.raises((OSError, KeyError, ValueError, RuntimeError)):
+                followed(file, "refs")
+            assert refs.shape == (1,)
+            (path / "zarr.json").write_text(text)
+            assert followed(file, "refs") == 1
+
+
 def test_names_that_zarr_lacks(path):
     """Paths of the store differ from those of the file then."""
     with h5py.File(path, "r+") as file:

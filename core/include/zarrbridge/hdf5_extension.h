@@ -58,9 +58,12 @@ ZB_API enum zb_hdf5_member zb_hdf5_member_called(const char *name);
 /* A parsed extension, which does not change. */
 typedef struct zb_hdf5_extension zb_hdf5_extension;
 
-/* Parses the value of the attribute (NULL: there is none). NULL when it is not ours, and when
-   memory runs out. Freed with zb_hdf5_extension_free (NULL is allowed). */
-ZB_API zb_hdf5_extension *zb_hdf5_extension_parse(const zb_json *value);
+/* Parses the value of the attribute (NULL: there is none). *out is NULL when it is not ours. Freed
+   with zb_hdf5_extension_free (NULL is allowed). ZB_ENOMEM. */
+ZB_API enum zb_code zb_hdf5_extension_parse(const zb_json *value, zb_hdf5_extension **out,
+                                            zb_error *err);
+
+/* That of a node: NULL also when memory runs out. */
 ZB_API zb_hdf5_extension *zb_hdf5_extension_of(const zb_node *node);
 ZB_API void zb_hdf5_extension_free(zb_hdf5_extension *extension);
 

@@ -204,8 +204,9 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
                        change->hierarchy->store->label, path);
     }
     const bool has_block = zb__consolidated_has(&document);
-    tracks = zb__moved_is_kept(zb_json_get(document.json, "attributes"));
-    code = join_dirty(change, path, has_block, err);
+    code = zb__moved_is_kept(zb_json_get(document.json, "attributes"), &tracks, err);
+    if (!code)
+        code = join_dirty(change, path, has_block, err);
     if (!code && tracks)
         code = add_tracking(change, path, err);
     if (!code && has_block && !contains(&change->owners, path))

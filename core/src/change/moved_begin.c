@@ -34,13 +34,16 @@ static enum zb_code make_edit(const zb_node *now, const zb_hdf5_extension *exten
 
 static enum zb_code begin(void *context, const zb_node *now, zb_node_edits *out, zb_error *err) {
     const char *path = context;
-    zb_hdf5_extension *extension = zb_hdf5_extension_of(now);
-    const zb_json *member = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED);
+    const zb_json *value = zb_json_get(zb_node_attributes(now), ZB_HDF5_EXTENSION);
+    zb_hdf5_extension *extension;
     zb_json *empty = NULL;
     zb_moved *moved = NULL;
+    enum zb_code code = zb_hdf5_extension_parse(value, &extension, err);
+    const zb_json *member = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED);
     bool needed = !member;
-    enum zb_code code = member ? ZB_OK : zb_json_parse("{}", 2, &empty, err);
-    if (!code && !extension && zb_json_get(zb_node_attributes(now), ZB_HDF5_EXTENSION))
+    if (!code && !member)
+        code = zb_json_parse("{}", 2, &empty, err);
+    if (!code && !extension && value)
         code = zb_fail(err, ZB_EUNSUPPORTED,
                        "the attribute " ZB_HDF5_EXTENSION " of /%s is of another program or "
                        "version",

@@ -8,12 +8,8 @@
 #include "extension/moved.h"
 #include "node/document.h"
 #include "node/edit.h"
+#include "node/node.h"
 #include "util/list.h"
-
-static zb_hdf5_extension *extension_of(const zb__document *document) {
-    return zb_hdf5_extension_parse(
-        zb_json_get(zb_json_get(document->json, "attributes"), ZB_HDF5_EXTENSION));
-}
 
 /* ---- A group above ---- */
 
@@ -21,12 +17,15 @@ static zb_hdf5_extension *extension_of(const zb__document *document) {
 static enum zb_code edit(zb__document *document, const char *from, const char *to, bool *changed,
                          zb_error *err) {
     static const char *const path[] = {"attributes", NULL};
-    zb_hdf5_extension *extension = extension_of(document);
+    const zb_json *attributes = zb_json_get(document->json, "attributes");
+    zb_hdf5_extension *extension;
     zb_moved *moved = NULL;
     char *text = NULL;
     zb_json *value = NULL;
     enum zb_code code =
-        zb_moved_parse(zb_hdf5_extension_get(extension, ZB_HDF5_MOVED), &moved, err);
+        zb_hdf5_extension_parse(zb_json_get(attributes, ZB_HDF5_EXTENSION), &extension, err);
+    if (!code)
+        code = zb_moved_parse(zb_hdf5_extension_get(extension, ZB_HDF5_MOVED), &moved, err);
     *changed = moved != NULL;
     if (!code && moved)
         code = zb__moved_move(moved, from, to, err);
@@ -36,6 +35,8 @@ static enum zb_code edit(zb__document *document, const char *from, const char *t
         code = zb_json_parse(text, strlen(text), &value, err);
     if (!code && value)
         code = zb__document_edit(document, path, ZB_HDF5_EXTENSION, value, NULL, err);
+    if (!code && value)
+        code = zb__node_check_size(document->text, document->size, document->json, err);
     zb_json_free(value);
     free(text);
     zb_moved_free(moved);

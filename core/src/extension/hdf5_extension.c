@@ -53,12 +53,16 @@ enum zb_hdf5_member zb_hdf5_member_called(const char *name) {
 
 /* ---- Parsing ---- */
 
+static enum zb_code fail_memory(zb_error *err) {
+    return zb_fail(err, ZB_ENOMEM, "no memory for the attribute " ZB_HDF5_EXTENSION);
+}
+
 /* The JSON parser bounds depth and values, and the document's limit bounds the text. */
-static zb_hdf5_extension *extension_of_object(zb_json *object) {
-    zb_hdf5_extension *extension = calloc(1, sizeof *extension);
+static enum zb_code parse_object(zb_json *object, zb_hdf5_extension **out, zb_error *err) {
+    zb_hdf5_extension *extension = *out = calloc(1, sizeof *extension);
     if (!extension) {
         zb_json_free(object);
-        return NULL;
+        return fail_memory(err);
     }
     extension->object = object;
     for (const zb_json *one = zb_json_first(object); one; one = zb_json_next(one)) {
@@ -66,23 +70,30 @@ static zb_hdf5_extension *extension_of_object(zb_json *object) {
         if (member < ZB_HDF5_MEMBERS && rows[member].kinds & 1u << zb_json_kind_of(one))
             extension->member[member] = one;
     }
-    return extension;
+    return ZB_OK;
 }
 
-zb_hdf5_extension *zb_hdf5_extension_parse(const zb_json *value) {
+enum zb_code zb_hdf5_extension_parse(const zb_json *value, zb_hdf5_extension **out, zb_error *err) {
     const char *text = zb_json_string(value);
     zb_json *object = NULL;
     uint64_t version;
-    if (!text || zb_json_parse(text, strlen(text), &object, NULL) != ZB_OK)
-        return NULL;
+    *out = NULL;
+    const enum zb_code code = text ? zb_json_parse(text, strlen(text), &object, NULL) : ZB_EFORMAT;
+    if (code == ZB_ENOMEM)
+        return fail_memory(err);
+    if (code)
+        return ZB_OK;
     if (zb_json_uint64(zb_json_get(object, VERSION_NAME), &version) && version == VERSION)
-        return extension_of_object(object);
+        return parse_object(object, out, err);
     zb_json_free(object);
-    return NULL;
+    return ZB_OK;
 }
 
 zb_hdf5_extension *zb_hdf5_extension_of(const zb_node *node) {
-    return zb_hdf5_extension_parse(zb_json_get(zb_node_attributes(node), ZB_HDF5_EXTENSION));
+    zb_hdf5_extension *extension;
+    (void)zb_hdf5_extension_parse(zb_json_get(zb_node_attributes(node), ZB_HDF5_EXTENSION),
+                                  &extension, NULL);
+    return extension;
 }
 
 zb_hdf5_extension *zb_hdf5_extension_copy(const zb_hdf5_extension *extension) {

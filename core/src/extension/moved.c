@@ -17,6 +17,7 @@
 
 typedef struct entry {
     char *name, *path; /* path NULL: deleted */
+    bool is_needless;  /* drop_needless will drop it */
 } entry;
 
 struct zb_moved {
@@ -110,11 +111,10 @@ static const entry *find(const zb_moved *moved, const char *text, size_t size, b
     return NULL;
 }
 
-/* The entry with the longest name (or path) that is a text's, or lies above it; *rest is what
-   follows. Without one, *rest is the text. */
-static const entry *longest(const zb_moved *moved, const char *text, bool paths,
+/* The entry with the longest name (or path) that is a text's, of which the first `size` bytes
+   count, or lies above it; *rest is what follows. Without one, *rest is the text. */
+static const entry *longest(const zb_moved *moved, const char *text, size_t size, bool paths,
                             const char **rest) {
-    size_t size = strlen(text);
     for (;;) {
         const entry *one = find(moved, text, size, paths);
         if (one) {
@@ -133,7 +133,7 @@ static const entry *longest(const zb_moved *moved, const char *text, bool paths,
 /* Where a name leads, whatever is there: malloc'ed, or NULL. */
 static char *forward(const zb_moved *moved, const char *name) {
     const char *rest;
-    const entry *one = longest(moved, name, false, &rest);
+    const entry *one = longest(moved, name, strlen(name), false, &rest);
     if (one && !one->path)
         return NULL;
     return join(one ? one->path : "", rest);
@@ -142,7 +142,7 @@ static char *forward(const zb_moved *moved, const char *name) {
 /* The name that the path would have, whether it leads back or not. */
 static char *backward(const zb_moved *moved, const char *path) {
     const char *rest;
-    const entry *one = longest(moved, path, true, &rest);
+    const entry *one = longest(moved, path, strlen(path), true, &rest);
     return join(one ? one->name : "", rest);
 }
 
@@ -189,21 +189,30 @@ static bool add(zb_moved *moved, char *name, char *path) {
     return true;
 }
 
-static void drop(zb_moved *moved, size_t i) {
-    free(moved->entry[i].name);
-    free(moved->entry[i].path);
-    memmove(&moved->entry[i], &moved->entry[i + 1], (--moved->count - i) * sizeof *moved->entry);
-    moved->is_sorted = false;
+/* Drops the entries that are marked, in one pass: a table may be long. */
+static void drop_needless(zb_moved *moved) {
+    size_t kept = 0;
+    for (size_t i = 0; i < moved->count; i++) {
+        if (!moved->entry[i].is_needless) {
+            moved->entry[kept++] = moved->entry[i];
+            continue;
+        }
+        free(moved->entry[i].name);
+        free(moved->entry[i].path);
+    }
+    moved->is_sorted &= kept == moved->count;
+    moved->count = kept;
 }
 
 void zb_moved_free(zb_moved *moved) {
-    while (moved && moved->count > 0)
-        drop(moved, moved->count - 1);
-    if (moved) {
-        free(moved->entry);
-        free(moved->by_name);
-        free(moved->by_path);
-    }
+    if (!moved)
+        return;
+    for (size_t i = 0; i < moved->count; i++)
+        moved->entry[i].is_needless = true;
+    drop_needless(moved);
+    free(moved->entry);
+    free(moved->by_name);
+    free(moved->by_path);
     free(moved);
 }
 
@@ -233,12 +242,13 @@ enum zb_code zb_moved_parse(const zb_json *member, zb_moved **out, zb_error *err
     return fail_memory(err);
 }
 
-bool zb__moved_is_kept(const zb_json *attributes) {
-    zb_hdf5_extension *extension =
-        zb_hdf5_extension_parse(zb_json_get(attributes, ZB_HDF5_EXTENSION));
-    const bool has = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED) != NULL;
+enum zb_code zb__moved_is_kept(const zb_json *attributes, bool *kept, zb_error *err) {
+    zb_hdf5_extension *extension;
+    const enum zb_code code =
+        zb_hdf5_extension_parse(zb_json_get(attributes, ZB_HDF5_EXTENSION), &extension, err);
+    *kept = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED) != NULL;
     zb_hdf5_extension_free(extension);
-    return has;
+    return code;
 }
 
 /* ---- Changing ---- */
@@ -252,7 +262,7 @@ static bool is_given(const char *name) {
 /* The paths of entries that lie where a node was. Names of deleted nodes stay where a path could be
    taken for them. */
 static bool change_paths(zb_moved *moved, const char *from, const char *to) {
-    for (size_t i = moved->count; i-- > 0;) {
+    for (size_t i = 0; i < moved->count; i++) {
         entry *one = &moved->entry[i];
         const char *rest = one->path ? rest_below(one->path, from) : NULL;
         if (!rest)
@@ -262,40 +272,44 @@ static bool change_paths(zb_moved *moved, const char *from, const char *to) {
             return false;
         free(one->path);
         one->path = path;
+        one->is_needless = !to && is_given(one->name);
         moved->is_sorted = false;
-        if (!to && is_given(one->name))
-            drop(moved, i);
     }
+    drop_needless(moved);
     return true;
 }
 
-/* Names below one that is deleted have gone with it. */
-static void drop_deleted_below(zb_moved *moved, const char *name) {
-    for (size_t i = moved->count; i-- > 0;) {
-        const entry *one = &moved->entry[i];
+/* The entry that decides about the names around one that is there; NULL for none. */
+static const entry *longest_above(const zb_moved *moved, const char *name, bool paths) {
+    const char *rest, *slash = strrchr(name, '/');
+    return longest(moved, name, slash ? (size_t)(slash - name) : 0, paths, &rest);
+}
+
+/* A name below one that is deleted goes with it, unless a name between the two leads to a node. */
+static bool drop_deleted_below(zb_moved *moved, const char *name) {
+    if (!sort(moved))
+        return false;
+    for (size_t i = 0; i < moved->count; i++) {
+        entry *one = &moved->entry[i];
         const char *rest = one->path ? NULL : rest_below(one->name, name);
-        if (rest && *rest)
-            drop(moved, i);
+        const entry *above = rest && *rest ? longest_above(moved, one->name, false) : NULL;
+        one->is_needless = above && !above->path;
     }
+    drop_needless(moved);
+    return true;
 }
 
 /* An entry that says no more than what would be without it: a node has come back. */
-static bool drop_needless(zb_moved *moved, const char *path) {
-    for (size_t i = moved->count; i-- > 0;) {
-        const entry *one = &moved->entry[i];
-        const char *rest;
-        if (!one->path || strcmp(one->path, path) != 0 || strcmp(one->name, path) != 0)
-            continue;
-        const size_t slash = strrchr(path, '/') ? (size_t)(strrchr(path, '/') - path) : 0;
-        char *above = strndup(path, slash);
-        if (!above || !sort(moved)) {
-            free(above);
-            return false;
-        }
-        if (!longest(moved, above, false, &rest) && !longest(moved, above, true, &rest))
-            drop(moved, i);
-        free(above);
+static bool drop_returned(zb_moved *moved, const char *path) {
+    if (!sort(moved))
+        return false;
+    for (size_t i = 0; i < moved->count; i++) {
+        entry *one = &moved->entry[i];
+        one->is_needless = one->path && strcmp(one->path, path) == 0 &&
+                           strcmp(one->name, path) == 0 && !longest_above(moved, path, false) &&
+                           !longest_above(moved, path, true);
     }
+    drop_needless(moved);
     return true;
 }
 
@@ -316,9 +330,9 @@ enum zb_code zb__moved_move(zb_moved *moved, const char *from, const char *to, z
         path = NULL;
     }
     if (complete && name && !to)
-        drop_deleted_below(moved, name);
+        complete = drop_deleted_below(moved, name);
     if (complete && to)
-        complete = drop_needless(moved, to);
+        complete = drop_returned(moved, to);
     complete = complete && sort(moved);
     free(name);
     free(path);
@@ -343,9 +357,18 @@ enum zb_code zb__moved_assign(zb_moved *moved, const char *path, zb_error *err) 
 
 /* ---- Printing ---- */
 
-/* What an entry takes in the document, at most about: quotes with their escapes, colon, comma. */
+/* At most what a text takes in the document: it stands in JSON in a string of JSON, where a quote
+   takes four bytes, and a control character seven. */
+static uint64_t bytes_of_text(const char *text) {
+    uint64_t bytes = 0;
+    for (; *text; text++)
+        bytes += (unsigned char)*text < ' ' ? 7 : *text == '"' || *text == '\\' ? 4 : 1;
+    return bytes;
+}
+
+/* With quotes, colon and comma. */
 static uint64_t bytes_of(const entry *one) {
-    return strlen(one->name) + (one->path ? strlen(one->path) : 0) + 16;
+    return bytes_of_text(one->name) + (one->path ? bytes_of_text(one->path) : 0) + 16;
 }
 
 enum zb_code zb__moved_print(const zb_moved *moved, zb_json **out, zb_error *err) {

@@ -6,7 +6,7 @@
 #include "zarrbridge/moved.h"
 
 /* Whether a group with these attributes has the member, which a change below has to read. */
-bool zb__moved_is_kept(const zb_json *attributes);
+enum zb_code zb__moved_is_kept(const zb_json *attributes, bool *kept, zb_error *err);
 
 /* A node has moved with all below it, or was deleted (to: NULL). */
 enum zb_code zb__moved_move(zb_moved *moved, const char *from, const char *to, zb_error *err);

@@ -27,10 +27,10 @@
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
-/* A document with consolidated metadata may be far larger than others. Only the parser knows for
-   sure that it has some; a large text without the word is refused before. */
-static enum zb_code check_size(const char *text, size_t size, const zb_json *document,
-                               zb_error *err) {
+/* Only the parser knows for sure that a document has consolidated metadata; a large text without
+   the word is refused before. */
+enum zb_code zb__node_check_size(const char *text, size_t size, const zb_json *document,
+                                 zb_error *err) {
     static const char word[] = "\"consolidated_metadata\"";
     const zb_limits *limits = zb_limits_get();
     if (size <= limits->document_bytes)
@@ -67,12 +67,12 @@ static enum zb_code parse_document(const zb_hierarchy *hierarchy, const char *te
 static enum zb_code parse_node(zb_node *node, const char *text, size_t size, const char **kind,
                                zb_error *err) {
     bool is_array = false;
-    enum zb_code code = check_size(text, size, NULL, err);
+    enum zb_code code = zb__node_check_size(text, size, NULL, err);
     if (!code && !node->document)
         code = parse_document(node->hierarchy, text, size, &node->document, err);
     if (code)
         return zb_error_prefix(err, code, "zarr.json");
-    code = check_size(text, size, node->document, err);
+    code = zb__node_check_size(text, size, node->document, err);
     if (!code)
         code = zb__document_check(node->document, &is_array, err);
     if (code)

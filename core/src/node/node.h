@@ -41,6 +41,11 @@ bool zb__node_keeps_entries(const zb_hierarchy *hierarchy);
    nothing else do (bare.h). */
 bool zb__node_has_entries(const zb_node *node);
 
+/* ZB_ELIMIT for a text that is too large to be opened as a node's document. One with consolidated
+   metadata may be far larger than others. document: the text, parsed; or NULL. */
+enum zb_code zb__node_check_size(const char *text, size_t size, const zb_json *document,
+                                 zb_error *err);
+
 /* Makes a node of a document's text, whether the store holds that text or not. */
 enum zb_code zb__node_make(zb_hierarchy *hierarchy, const char *path, const char *text, size_t size,
                            zb_node **out, zb_error *err);

@@ -17,7 +17,9 @@ Hdf5Extension hdf5_side_of(const zb_node *node) {
 }
 
 Hdf5Extension parse_hdf5_side(const zb_json *value) {
-    return Hdf5Extension(zb_hdf5_extension_parse(value));
+    zb_hdf5_extension *extension = nullptr;
+    (void)zb_hdf5_extension_parse(value, &extension, nullptr);
+    return Hdf5Extension(extension);
 }
 
 Hdf5Extension parse_hdf5_side(const std::string &value) {

@@ -41,9 +41,10 @@ enum zb_code vol_reference_text(const vol_form *form, const void *element, char 
    store. */
 bool vol_reference_parse(const vol_form *form, const char *text, void *element) {
     zb_error err = {0};
-    const bool is_path = form->by_path || vol_moved_is_plain(form->file);
-    char *moved = is_path ? NULL : vol_moved_path(form->file, text);
-    const char *path = is_path ? text : moved;
+    char *moved = form->by_path ? NULL : vol_moved_path(form->file, text, &err);
+    if (err.code)
+        return false;
+    const char *path = form->by_path ? text : moved;
     uint64_t token = path ? vol_token_of_path(path) : 0;
     const bool comes = path && path_to_come(form, token) != NULL;
     const vol_node *node = comes || !path ? NULL : vol_node_find(form->file->root, path, &err);

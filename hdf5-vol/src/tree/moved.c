@@ -16,42 +16,49 @@ void vol_moved_clear(vol_file *file) {
     file->moved = (vol_moved){.names = NULL};
 }
 
-/* A store that keeps track of nothing is not read again and again. */
 void vol_moved_outdate(vol_file *file) {
-    file->moved.is_old = file->moved.is_kept;
+    file->moved.is_old = true;
 }
 
-/* Memory that runs out leaves what was known. */
-static void take(vol_moved *moved, const zb_node *root) {
-    zb_hdf5_extension *extension = zb_hdf5_extension_of(root);
-    const zb_json *member = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED);
+/* After a failure, what was known stays and is asked for again. */
+static enum zb_code take(vol_moved *moved, const zb_node *root, zb_error *err) {
+    const zb_json *value = zb_json_get(zb_node_attributes(root), ZB_HDF5_EXTENSION);
+    zb_hdf5_extension *extension;
     zb_moved *names = NULL;
-    if (zb_json_count(member) == 0 || zb_moved_parse(member, &names, NULL) == ZB_OK) {
+    enum zb_code code = zb_hdf5_extension_parse(value, &extension, err);
+    const zb_json *member = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED);
+    if (!code && zb_json_count(member) > 0)
+        code = zb_moved_parse(member, &names, err);
+    if (!code) {
         zb_moved_free(moved->names);
         *moved = (vol_moved){.names = names, .is_known = true, .is_kept = member != NULL};
     }
     zb_hdf5_extension_free(extension);
+    return code;
 }
 
-/* What is known of the file's root, which is read anew where it may have changed: of a distant
-   store as other documents, whose answers count for some seconds. One that has gone says what it
-   said. A synthetic root says nothing. */
-static const vol_moved *known(vol_file *file) {
+/* Brings what is known of the file's root up to date, where it may have changed: of a distant store
+   as other documents, whose answers count for some seconds. A root that cannot be read is an error,
+   for an old table may lead to another object; one that has gone says what it said. A synthetic
+   root says nothing. */
+static enum zb_code update(vol_file *file, zb_error *err) {
     vol_moved *moved = &file->moved;
     const zb_node *root = file->root ? file->root->zarr : NULL;
+    zb_error why = {0};
     zb_node *now = NULL;
     if (!root || (moved->is_known && !moved->is_old))
-        return moved;
+        return ZB_OK;
     if (!moved->is_old)
-        take(moved, root);
-    else if (zb_node_open_cached(zb_node_hierarchy(root), zb_node_path(root), &now, NULL) == ZB_OK)
-        take(moved, now);
+        return take(moved, root, err);
+    const enum zb_code code =
+        zb_node_open_cached(zb_node_hierarchy(root), zb_node_path(root), &now, &why);
+    if (code == ZB_ENOTFOUND)
+        return moved->is_known ? ZB_OK : take(moved, root, err);
+    if (code)
+        return zb_fail(err, code, "the names of objects that have moved: %s", why.message);
+    const enum zb_code taken = take(moved, now, err);
     zb_node_release(now);
-    return moved;
-}
-
-bool vol_moved_is_plain(vol_file *file) {
-    return known(file)->names == NULL;
+    return taken;
 }
 
 /* ---- Paths of the file, and of the store below its root ---- */
@@ -92,12 +99,18 @@ static char *translate(const vol_moved *moved, const char *path,
     return shown;
 }
 
-char *vol_moved_name(vol_file *file, const char *path) {
-    return translate(known(file), path, zb_moved_name);
+bool vol_moved_is_plain(vol_file *file) {
+    (void)update(file, NULL);
+    return file->moved.names == NULL;
 }
 
-char *vol_moved_path(vol_file *file, const char *name) {
-    return translate(known(file), name, zb_moved_path);
+char *vol_moved_name(vol_file *file, const char *path) {
+    (void)update(file, NULL);
+    return translate(&file->moved, path, zb_moved_name);
+}
+
+char *vol_moved_path(vol_file *file, const char *name, zb_error *err) {
+    return update(file, err) ? NULL : translate(&file->moved, name, zb_moved_path);
 }
 
 /* ---- References ---- */
@@ -113,16 +126,21 @@ static enum zb_code begin(vol_file *file, const char *path, zb_error *err) {
 }
 
 enum zb_code vol_moved_refer(vol_file *file, const char *path, char **name, zb_error *err) {
-    enum zb_code code = ZB_OK;
+    enum zb_code code = update(file, err);
     const bool may_keep = file->writable && file->root->zarr;
-    if (may_keep && !known(file)->is_kept)
+    if (!code && may_keep && !file->moved.is_kept)
         code = begin(file, NULL, err);
-    *name = code ? NULL : vol_moved_name(file, path);
+    if (!code)
+        code = update(file, err);
+    *name = code ? NULL : translate(&file->moved, path, zb_moved_name);
     if (!code && !*name && may_keep) {
         code = begin(file, path, err);
-        *name = code ? NULL : vol_moved_name(file, path);
+        if (!code)
+            code = update(file, err);
+        *name = code ? NULL : translate(&file->moved, path, zb_moved_name);
     }
-    if (code == ZB_EUNSUPPORTED || (!code && !*name && !may_keep)) {
+    const bool keeps_nothing = code == ZB_EUNSUPPORTED && !file->moved.names;
+    if (keeps_nothing || (!code && !*name && !may_keep)) {
         *name = strdup(path);
         code = ZB_OK;
     }

@@ -22,13 +22,16 @@ typedef struct vol_moved {
    something. */
 void vol_moved_outdate(vol_file *file);
 
-/* Whether all names are paths. */
+/* Whether all names are paths, as far as is known. */
 bool vol_moved_is_plain(vol_file *file);
 
-/* The name of the object at a path, and the path of the one that has a name: malloc'ed. NULL when
-   there is none, and when memory runs out. */
+/* The name of the object at a path, as far as is known: malloc'ed. NULL when there is none, and when
+   memory runs out. For tokens: references are stored by vol_moved_refer. */
 char *vol_moved_name(vol_file *file, const char *path);
-char *vol_moved_path(vol_file *file, const char *name);
+
+/* The path of the object that has a name likewise. NULL with an error when the root, which may have
+   changed, cannot be read. */
+char *vol_moved_path(vol_file *file, const char *name, zb_error *err);
 
 /* The name that a reference to the object at a path is stored as (malloc'ed): the root keeps track
    of it from now on. A root that cannot be changed keeps nothing, and the name is the path then. */

@@ -23,7 +23,8 @@ static zb_hdf5_extension *parse_in(vol_file *file, const zb_json *value) {
     const char *text = zb_json_string(value);
     if (text && last->text && strcmp(text, last->text) == 0)
         return zb_hdf5_extension_copy(last->extension);
-    zb_hdf5_extension *extension = zb_hdf5_extension_parse(value);
+    zb_hdf5_extension *extension;
+    (void)zb_hdf5_extension_parse(value, &extension, NULL);
     char *copy = extension && strlen(text) < LAST_MAX ? strdup(text) : NULL;
     if (copy) {
         vol_side_forget_last(file);
@@ -160,15 +161,18 @@ enum zb_code vol_side_print(const vol_node *node, const zb_json *attributes, cha
                             zb_error *err) {
     const vol_waiting *waiting = vol_waiting_now(node);
     const zb_json *value = zb_json_get(attributes, ZB_HDF5_EXTENSION);
-    zb_hdf5_extension *now = zb_hdf5_extension_parse(value);
+    zb_hdf5_extension *now, *base = NULL;
+    enum zb_code code = zb_hdf5_extension_parse(value, &now, err);
     *out = NULL;
-    if (value && !now)
+    if (!code && value && !now)
         return fail_foreign(node, err);
     const bool is_alone = is_same(value_of(node), value);
-    zb_hdf5_extension *base = is_alone ? NULL : zb_hdf5_extension_parse(value_of(node));
+    if (!code && !is_alone)
+        code = zb_hdf5_extension_parse(value_of(node), &base, err);
     const size_t most = waiting->members.count + waiting->links.count + waiting->entries.count;
     zb_hdf5_change *changes = malloc((most + 1) * sizeof *changes);
-    enum zb_code code = changes ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for changes");
+    if (!code && !changes)
+        code = zb_fail(err, ZB_ENOMEM, "no memory for changes");
     if (!code) {
         size_t count = add_changes(&waiting->members, ZB_HDF5_MEMBERS, changes);
         count += add_changes(&waiting->links, ZB_HDF5_LINKS, changes + count);

@@ -19,7 +19,8 @@ static zb_hdf5_extension *parse(const char *object) {
     zb_json_write_string(out, object);
     char *text = zb_json_writer_end(out, NULL);
     zb_json *value = json_of(text);
-    zb_hdf5_extension *extension = zb_hdf5_extension_parse(value);
+    zb_hdf5_extension *extension;
+    assert_int_equal(zb_hdf5_extension_parse(value, &extension, NULL), ZB_OK);
     zb_json_free(value);
     free(text);
     return extension;
@@ -59,8 +60,11 @@ static void only_ours_is_parsed(void **state) {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_null(parse(others[i]));
     zb_json *object = json_of("{\"version\":1}");
-    assert_null(zb_hdf5_extension_parse(object)); /* no text */
-    assert_null(zb_hdf5_extension_parse(NULL));
+    zb_hdf5_extension *extension;
+    assert_int_equal(zb_hdf5_extension_parse(object, &extension, NULL), ZB_OK); /* no text */
+    assert_null(extension);
+    assert_int_equal(zb_hdf5_extension_parse(NULL, &extension, NULL), ZB_OK);
+    assert_null(extension);
     zb_json_free(object);
 }
 

@@ -4,6 +4,7 @@
 
 #include "extension/moved.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/limits.h"
 #include "zarrbridge/moved.h"
 
 static zb_moved *parse(const char *text) {
@@ -78,6 +79,21 @@ static void a_node_that_came_later_gets_its_own(void **state) {
     zb_moved_free(moved);
 }
 
+/* The group of a deleted name had moved out of the one that is deleted now. */
+static void deleted_names_stay_below_one_that_has_moved(void **state) {
+    (void)state;
+    zb_error err;
+    zb_moved *moved = parse("{}");
+    ASSERT_OK(zb__moved_move(moved, "g/x", "y", &err), err);
+    ASSERT_OK(zb__moved_move(moved, "y/z", NULL, &err), err);
+    ASSERT_OK(zb__moved_move(moved, "g", NULL, &err), err);
+    assert_text(zb_moved_path(moved, "g/x"), "y");
+    assert_text(zb_moved_path(moved, "g/x/z"), NULL); /* not the node that may come to y/z */
+    ASSERT_OK(zb__moved_move(moved, "y", NULL, &err), err);
+    assert_printed(moved, "{\"g/x\":null,\"g\":null}");
+    zb_moved_free(moved);
+}
+
 static void hostile_entries_are_left_out(void **state) {
     (void)state;
     zb_moved *moved = parse("{\"\":\"a\",\"a//b\":\"c\",\"..\":\"c\",\"a\":\"../c\",\"b\":1,"
@@ -123,6 +139,25 @@ static void the_table_is_bounded(void **state) {
     zb_json_free(json);
     zb_moved_free(moved);
     moved = many(1200, 2000);
+    ASSERT_FAILS(zb__moved_print(moved, &json, &err), ZB_ELIMIT, err, "document_bytes");
+    zb_moved_free(moved);
+}
+
+/* Quotes and control characters count as often as they stand in the document. */
+static void escapes_are_counted(void **state) {
+    zb_json *json;
+    zb_error err;
+    char path[1101] = "";
+    (void)state;
+    zb_moved *moved = parse("{}");
+    memset(path, 1, sizeof path - 1);
+    for (int i = 0; i < 400; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "n%d", i);
+        snprintf(path, 8, "p%06d", i);
+        path[7] = 1;
+        ASSERT_OK(zb__moved_move(moved, name, path, &err), err);
+    }
     ASSERT_FAILS(zb__moved_print(moved, &json, &err), ZB_ELIMIT, err, "document_bytes");
     zb_moved_free(moved);
 }
@@ -304,15 +339,50 @@ static void moves_and_deletions_are_noted(void **state) {
     zb_hierarchy_release(hierarchy);
 }
 
+/* The group's document, which holds much else, stays one that can be opened. */
+static void a_full_document_grows_no_further(void **state) {
+    const size_t size = zb_limits_get()->document_bytes - 400;
+    char *text = malloc(size + 1);
+    char name[304] = "x";
+    zb_hierarchy *hierarchy;
+    zb_node *node, *changed;
+    zb_error err;
+    (void)state;
+    assert_non_null(text);
+    memset(text, 'x', size);
+    memset(name, 'n', 300);
+    text[0] = text[size - 1] = '"';
+    text[size] = '\0';
+    ASSERT_OK(zb_hierarchy_new_mem("full", &hierarchy, &err), err);
+    make(hierarchy, "");
+    make(hierarchy, "d");
+    begin(hierarchy, "", NULL);
+    ASSERT_OK(zb_node_open(hierarchy, "", &node, &err), err);
+    ASSERT_OK(zb_node_set_attribute(node, "text", text, &changed, &err), err);
+    zb_node_release(changed);
+    zb_node_release(node);
+    ASSERT_FAILS(zb_node_move(hierarchy, "d", name, &err), ZB_ELIMIT, err, "document_bytes");
+    assert_text(member_of(hierarchy, ""), "{}");
+    ASSERT_OK(zb_node_open(hierarchy, "d", &node, &err), err);
+    zb_node_release(node);
+    ASSERT_OK(zb_node_move(hierarchy, "d", "e", &err), err);
+    assert_text(member_of(hierarchy, ""), "{\"d\":\"e\"}");
+    zb_hierarchy_release(hierarchy);
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_member_names_are_paths),
         cmocka_unit_test(a_name_follows),
         cmocka_unit_test(a_node_that_came_later_gets_its_own),
+        cmocka_unit_test(deleted_names_stay_below_one_that_has_moved),
         cmocka_unit_test(hostile_entries_are_left_out),
         cmocka_unit_test(the_table_is_bounded),
+        cmocka_unit_test(escapes_are_counted),
         cmocka_unit_test(names_lead_to_their_nodes),
         cmocka_unit_test(moves_and_deletions_are_noted),
+        cmocka_unit_test(a_full_document_grows_no_further),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
