@@ -100,22 +100,25 @@ static zb_dtype target_of(const zb_field *field, zb_dtype to) {
     return target ? target->dtype : field->dtype;
 }
 
-const char *zb__element_measure(zb_dtype dtype, const char *element, zb_dtype to, uint64_t *bytes) {
-    const zb__kind *kind = zb__kind_of(dtype);
-    if (kind->measure)
-        return kind->measure(dtype, element, to, bytes);
+static const char *measure_fields(zb_dtype dtype, const char *element, zb_dtype to,
+                                  uint64_t *bytes) {
     size_t count;
     const zb_field *fields = zb_dtype_fields(dtype, &count);
     const char *problem = NULL;
     for (size_t i = 0; i < count && !problem; i++)
-        problem = zb__element_measure(fields[i].dtype, element + fields[i].offset,
-                                      target_of(&fields[i], to), bytes);
+        problem = zb__measure_of(fields[i].dtype)(fields[i].dtype, element + fields[i].offset,
+                                                  target_of(&fields[i], to), bytes);
     return problem;
+}
+
+zb__measure_fn zb__measure_of(zb_dtype dtype) {
+    const zb__kind *kind = zb__kind_of(dtype);
+    return kind->measure ? kind->measure : measure_fields;
 }
 
 const char *zb_dtype_refuses(zb_dtype from, const void *element, zb_dtype to) {
     uint64_t bytes = 0;
-    return zb__element_measure(from, element, to, &bytes);
+    return zb__measure_of(from)(from, element, to, &bytes);
 }
 
 /* Elements of one size that convert are right as they are. */

@@ -14,7 +14,11 @@ enum zb_code zb__no_conversion(const char *path, zb_dtype from, zb_dtype to, boo
 
 /* What keeps an element from becoming one of `to` (as zb_dtype_refuses says it), or NULL. Adds the
    bytes that its slices point at. */
-const char *zb__element_measure(zb_dtype dtype, const char *element, zb_dtype to, uint64_t *bytes);
+typedef const char *(*zb__measure_fn)(zb_dtype dtype, const char *element, zb_dtype to,
+                                      uint64_t *bytes);
+
+/* The one for elements of a type: it is asked for once, not for each element. */
+zb__measure_fn zb__measure_of(zb_dtype dtype);
 
 /* True if elements of `from` have anything to check. */
 bool zb__elements_are_measured(zb_dtype from, zb_dtype to);

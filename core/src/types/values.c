@@ -139,12 +139,13 @@ static void next_row(walk *w) {
 
 enum zb_code zb__values_measure(const zb__box_copy *copy, const void *src, uint64_t *bytes,
                                 zb_error *err) {
+    const zb__measure_fn measure = zb__measure_of(copy->src_dtype);
     uint64_t number = 0;
     *bytes = 0;
     for (walk w = begin(copy, src, NULL); !w.done; next_row(&w)) {
         for (uint64_t i = 0; i < w.count; i++, number++) {
-            const char *problem = zb__element_measure(
-                copy->src_dtype, w.src + (int64_t)i * w.src_stride, copy->dst_dtype, bytes);
+            const char *problem =
+                measure(copy->src_dtype, w.src + (int64_t)i * w.src_stride, copy->dst_dtype, bytes);
             if (problem)
                 return zb_fail(err, ZB_EINVAL, "element %llu of the box %s",
                                (unsigned long long)number, problem);
