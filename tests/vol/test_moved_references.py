@@ -271,6 +271,25 @@ def test_a_root_that_cannot_be_read(path):
             assert followed(file, "refs") == 1
 
 
+def test_references_beside_what_json_lacks(path):
+    """Such elements are stored as bytes, in which a reference would be a number of this program's."""
+    if path.suffix == ".zarr":
+        kind = np.dtype([("x", "f8"), ("to", h5py.ref_dtype)])
+        odd = np.array([0x7FF8000000001234], "u8").view("f8")
+        with h5py.File(path, "r+") as file:
+            rows = np.zeros(1, kind)
+            rows["x"], rows["to"][0] = odd, h5py.Reference()
+            file.create_dataset("rows", data=rows)  # a null reference is the same in all programs
+            rows["to"][0] = file["g/d"].ref
+            with pytest.raises(OSError, match="dataset of their own"):
+                file["rows"][...] = rows
+            rows["x"] = np.nan
+            file["rows"][...] = rows
+        with h5py.File(path, "r+") as file:
+            file.move("g/d", "e")
+            assert np.isnan(file["rows"]["x"][0]) and file[file["rows"]["to"][0]][()] == 1
+
+
 def test_names_that_zarr_lacks(path):
     """Paths of the store differ from those of the file then."""
     with h5py.File(path, "r+") as file:

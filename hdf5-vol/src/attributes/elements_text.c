@@ -74,7 +74,13 @@ static char *print_bytes(const unsigned char *bytes, size_t size, size_t *text_s
     return zb_json_writer_end(out, text_size);
 }
 
-/* The JSON where that is exact, else the bytes. */
+static bool is_null(const vol_form *form, uint64_t *token, void *context) {
+    (void)form, (void)token, (void)context;
+    return false; /* null references are not visited */
+}
+
+/* The JSON where that is exact, else the bytes. In those a reference would be a token, which means
+   nothing to the next program: elements that hold one are refused. */
 static enum zb_code choose_text(const vol_form *form, const void *element,
                                 const unsigned char *bytes, size_t size, zb_slice *out,
                                 zb_error *err) {
@@ -85,6 +91,11 @@ static enum zb_code choose_text(const vol_form *form, const void *element,
     if (gives_back(form, *out, bytes, size))
         return ZB_OK;
     free(text);
+    if (!vol_elements_references(form, 1, (void *)(uintptr_t)element, is_null, NULL))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "an element whose references cannot be stored as names, or that holds "
+                       "beside them what JSON cannot (a NaN of special bits, a text that is no "
+                       "UTF-8): write references into a dataset of their own");
     out->data = text = print_bytes(bytes, size, &out->size);
     if (!text)
         return fail_memory(err);

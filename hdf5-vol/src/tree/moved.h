@@ -25,8 +25,8 @@ void vol_moved_outdate(vol_file *file);
 /* Whether all names are paths, as far as is known. */
 bool vol_moved_is_plain(vol_file *file);
 
-/* The name of the object at a path, as far as is known: malloc'ed. NULL when there is none, and when
-   memory runs out. For tokens: references are stored by vol_moved_refer. */
+/* The name of the object at a path, as far as is known: malloc'ed. NULL when there is none, and
+   when memory runs out. For tokens: references are stored by vol_moved_refer. */
 char *vol_moved_name(vol_file *file, const char *path);
 
 /* The path of the object that has a name likewise. NULL with an error when the root, which may have
