@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "extension/moved.h"
+#include "hierarchy/path.h"
 #include "node/document.h"
 #include "node/edit.h"
 #include "node/node.h"
@@ -87,22 +88,14 @@ static enum zb_code note_in(zb__change *change, const char *group, const char *f
     return code;
 }
 
-/* What follows a group's path in another one; NULL for what is not in the group. */
-static const char *relative(const char *path, const char *group) {
-    const size_t length = strlen(group);
-    if (!path || strncmp(path, group, length) != 0 || (length > 0 && path[length] != '/'))
-        return NULL;
-    return path + length + (length > 0);
-}
-
 enum zb_code zb__moved_take_note(zb__change *change, const char *from, const char *to,
                                  zb__moved_note *note, zb_error *err) {
     char *group = strdup(from);
     enum zb_code code = group ? ZB_OK : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     while (!code && *group) {
-        char *slash = strrchr(group, '/');
-        *(slash ? slash : group) = '\0';
-        code = note_in(change, group, relative(from, group), relative(to, group), note, err);
+        zb__path_up(group);
+        code = note_in(change, group, zb__path_below(from, group),
+                       to ? zb__path_below(to, group) : NULL, note, err);
     }
     free(group);
     return code;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "conventions/pyramids.h"
+#include "hierarchy/path.h"
 
 /* repository: of the specification; older ones have "geo-" before it. */
 static const struct {
@@ -62,8 +63,7 @@ bool zb_convention_holds(const zb_node *node, enum zb_convention convention,
     bool holds = declares(node, convention);
     char *path = strdup(zb_node_path(node));
     while (path && *path && !holds) {
-        char *slash = strrchr(path, '/');
-        *(slash ? slash : path) = '\0';
+        zb__path_up(path);
         holds = declares(nodes->at(nodes->context, path), convention);
     }
     free(path);

@@ -87,10 +87,8 @@ typedef struct levels_up {
 static const zb_array_info *array_above(void *context, unsigned level, const char *name) {
     levels_up *up = context;
     char *group = zb__parent_path(up->path);
-    for (; group && level > 0; level--) {
-        char *slash = strrchr(group, '/');
-        *(slash ? slash : group) = '\0';
-    }
+    for (; group && level > 0; level--)
+        zb__path_up(group);
     char *path = group ? zb__path_join(group, name) : NULL;
     up->found = path ? up->nodes->at(up->nodes->context, path) : NULL;
     free(path);
@@ -100,9 +98,6 @@ static const zb_array_info *array_above(void *context, unsigned level, const cha
 
 const zb_node *zb__coordinate_of(const zb_node *array, uint32_t dim, const zb_nodes *nodes) {
     levels_up up = {.path = zb_node_path(array), .nodes = nodes};
-    unsigned levels = *up.path ? 1 : 0;
-    for (const char *c = up.path; *c; c++)
-        levels += *c == '/';
-    const zb_surroundings around = {levels, array_above, &up};
+    const zb_surroundings around = {(unsigned)zb__path_depth(up.path), array_above, &up};
     return zb_coordinate_find(zb_node_array(array), dim, &around) < 0 ? NULL : up.found;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "hierarchy/path.h"
 #include "util/list.h"
 #include "zarrbridge/limits.h"
 
@@ -45,18 +46,11 @@ static bool is_path(const char *path) {
 
 /* What follows `above` in a path: "" for itself, NULL when it is not below it. */
 static const char *rest_below(const char *path, const char *above) {
-    const size_t length = strlen(above);
-    if (strncmp(path, above, length) != 0)
-        return NULL;
-    if (length == 0)
-        return path;
-    return path[length] == '/' ? path + length + 1 : path[length] ? NULL : path + length;
+    return strcmp(path, above) == 0 ? "" : zb__path_below(path, above);
 }
 
 static char *join(const char *above, const char *rest) {
-    char *path;
-    const char *slash = *above && *rest ? "/" : "";
-    return asprintf(&path, "%s%s%s", above, slash, rest) < 0 ? NULL : path;
+    return *rest ? zb__path_join(above, rest) : strdup(above);
 }
 
 /* ---- Finding entries ---- */
@@ -130,44 +124,35 @@ static const entry *longest(const zb_moved *moved, const char *text, size_t size
     return NULL;
 }
 
-/* Where a name leads, whatever is there: malloc'ed, or NULL. */
-static char *forward(const zb_moved *moved, const char *name) {
+/* Where a name leads (or, of a path, the name that it would have), whether that leads back or not:
+   malloc'ed; NULL for the name of what is deleted, and without memory. */
+static char *follow(const zb_moved *moved, const char *text, bool is_path) {
     const char *rest;
-    const entry *one = longest(moved, name, strlen(name), false, &rest);
-    if (one && !one->path)
-        return NULL;
-    return join(one ? one->path : "", rest);
+    const entry *one = longest(moved, text, strlen(text), is_path, &rest);
+    const char *to = !one ? "" : is_path ? one->name : one->path;
+    return to ? join(to, rest) : NULL;
 }
 
-/* The name that the path would have, whether it leads back or not. */
-static char *backward(const zb_moved *moved, const char *path) {
-    const char *rest;
-    const entry *one = longest(moved, path, strlen(path), true, &rest);
-    return join(one ? one->name : "", rest);
+/* The same, if it leads back. */
+static char *follow_and_return(const zb_moved *moved, const char *text, bool is_path) {
+    if (!moved)
+        return strdup(text);
+    char *there = follow(moved, text, is_path);
+    char *back = there ? follow(moved, there, !is_path) : NULL;
+    if (!back || strcmp(back, text) != 0) {
+        free(there);
+        there = NULL;
+    }
+    free(back);
+    return there;
 }
 
 char *zb_moved_path(const zb_moved *moved, const char *name) {
-    if (!moved)
-        return strdup(name);
-    char *path = forward(moved, name), *back = path ? backward(moved, path) : NULL;
-    if (path && (!back || strcmp(back, name) != 0)) {
-        free(path);
-        path = NULL;
-    }
-    free(back);
-    return path;
+    return follow_and_return(moved, name, false);
 }
 
 char *zb_moved_name(const zb_moved *moved, const char *path) {
-    if (!moved)
-        return strdup(path);
-    char *name = backward(moved, path), *there = name ? forward(moved, name) : NULL;
-    if (name && (!there || strcmp(there, path) != 0)) {
-        free(name);
-        name = NULL;
-    }
-    free(there);
-    return name;
+    return follow_and_return(moved, path, true);
 }
 
 /* ---- Parsing ---- */
@@ -313,19 +298,13 @@ static bool drop_returned(zb_moved *moved, const char *path) {
     return true;
 }
 
-static bool has_name(const zb_moved *moved, const char *name) {
-    for (size_t i = 0; i < moved->count; i++)
-        if (strcmp(moved->entry[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 enum zb_code zb__moved_move(zb_moved *moved, const char *from, const char *to, zb_error *err) {
     if (!sort(moved))
         return fail_memory(err);
     char *name = zb_moved_name(moved, from), *path = to && name ? strdup(to) : NULL;
+    const bool is_new = name && !find(moved, name, strlen(name), false);
     bool complete = (!to || !name || path) && change_paths(moved, from, to);
-    if (complete && name && !has_name(moved, name) && (to || !is_given(name))) {
+    if (complete && is_new && (to || !is_given(name))) {
         complete = add(moved, strdup(name), path);
         path = NULL;
     }

@@ -53,6 +53,11 @@ size_t zb__path_depth(const char *path) {
     return depth;
 }
 
+void zb__path_up(char *path) {
+    char *slash = strrchr(path, '/');
+    *(slash ? slash : path) = '\0';
+}
+
 const char *zb__path_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;

@@ -17,6 +17,9 @@ char *zb__path_join(const char *prefix, const char *name);
 /* How many names a path has. */
 size_t zb__path_depth(const char *path);
 
+/* Cuts the last part off, in place: that of the root's child, and of "", leaves "". */
+void zb__path_up(char *path);
+
 /* The last part of a path; points into it. */
 const char *zb__path_name(const char *path);
 
