@@ -96,9 +96,15 @@ typedef struct zb_pyramid {
 } zb_pyramid;
 ZB_API void zb_pyramid_clear(zb_pyramid *pyramid);
 
+/* Steps from an array up to a group that may describe it: asset/variable and one group between. */
+#define ZB_PYRAMID_REACH 3
+
+/* True below the root of one of ESA's EOPF products, which is known by its STAC item. */
+ZB_API bool zb_is_eopf_product(const zb_nodes *nodes);
+
 /* The pyramid that an array is a level of, by what the groups above say: the nearest one that knows
-   it, up to three steps. An empty one for an array of fewer dimensions, such as coordinates of
-   levels. Only ZB_ENOMEM. */
+   it, up to ZB_PYRAMID_REACH steps. An empty one for an array of fewer dimensions, such as
+   coordinates of levels. Only ZB_ENOMEM. */
 ZB_API enum zb_code zb_pyramid_find(const zb_node *array, uint32_t fewest_dimensions,
                                     const zb_nodes *nodes, zb_pyramid *out, zb_error *err);
 
@@ -237,6 +243,28 @@ ZB_API bool zb_aside_is_abandoned(const char *name);
    Change errors. */
 ZB_API enum zb_code zb_level_take_place(zb_hierarchy *hierarchy, const char *aside,
                                         const char *target, zb_error *err);
+
+/* ---- What a level has of its array ---------------------------------------------------------- */
+
+/* The codecs of the innermost chunks, for zb_array_spec.codecs: JSON. NULL where the pipeline
+   cannot be kept beside the extents of shards, and without memory. */
+ZB_API char *zb_level_codecs(const zb_node *model);
+
+/* The extents of inner chunks and shards, [ndim] each, for another shape of the same dimensions, of
+   no extent 0. A shard is no larger than the array needs, for an index has a place for each chunk.
+   False: without shards, of which `shard` then may have any. */
+ZB_API bool zb_level_extents(const zb_array_info *model, const uint64_t *shape, uint64_t *inner,
+                             uint64_t *shard);
+
+/* True if the values of a coordinate of this type lie at equal distances, within what the type can
+   express: *first is the first one, *step the distance. One value alone has none. */
+ZB_API bool zb_coordinate_is_regular(const double *values, uint64_t count, zb_dtype dtype,
+                                     double *first, double *step);
+
+/* The coordinate of a level: the middle of the cells that a cell of the level stands for where they
+   lie at equal distances, else the value of the one in the middle. Both counts are at least 1. */
+ZB_API void zb_level_coordinate(const double *values, uint64_t count, zb_dtype dtype, double *out,
+                                uint64_t out_count);
 
 /* ---- Removing levels ------------------------------------------------------------------------ */
 

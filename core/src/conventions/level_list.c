@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "conventions/pyramids.h"
+#include "util/extension.h"
 #include "util/list.h"
 #include "util/map.h"
 
@@ -52,13 +53,9 @@ static void write_transform(zb_json_writer *w, const zb_level_entry *entry) {
 }
 
 static bool is_written(const zb_level_entry *entry, const char *name) {
-    static const char *const names[] = {"asset", "derived_from", "transform", "spatial:shape",
-                                        "spatial:transform"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return entry->method && strcmp(name, "resampling_method") == 0;
+    static const char *const names[] = {"asset",         "derived_from",      "transform",
+                                        "spatial:shape", "spatial:transform", NULL};
+    return zb__name_in(name, names) || (entry->method && strcmp(name, "resampling_method") == 0);
 }
 
 static void write_entry(zb_json_writer *w, const zb_level_entry *entry, const zb_json *before) {

@@ -12,9 +12,6 @@
 #include "hierarchy/path.h"
 #include "util/text.h"
 
-/* Steps from an array up to a group that may describe it: asset/variable and one group between. */
-#define REACH 3
-
 void zb_pyramid_clear(zb_pyramid *pyramid) {
     zb_strings_clear(&pyramid->levels);
     zb_strings_clear(&pyramid->ome_axes);
@@ -129,9 +126,8 @@ enum zb_code zb_pyramid_find(const zb_node *array, uint32_t fewest_dimensions,
         return ZB_OK;
     char *above = strdup(zb_node_path(array));
     enum zb_code code = above ? ZB_OK : zb__no_memory(err);
-    for (int steps = 1; steps <= REACH && !code && *above && !out->group; steps++) {
-        char *slash = strrchr(above, '/');
-        *(slash ? slash : above) = '\0';
+    for (int steps = 1; steps <= ZB_PYRAMID_REACH && !code && *above && !out->group; steps++) {
+        zb__path_up(above);
         const zb_node *group = nodes->at(nodes->context, above);
         if (group && !zb_node_array(group))
             code = look_in_group(group, zb_node_path(array), nodes, out, err);

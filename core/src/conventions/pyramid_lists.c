@@ -217,9 +217,13 @@ static bool ndpyramid_levels(const zb_node *group, zb_strings *out) {
            sort_by_coarseness(metadata, out);
 }
 
-/* Below the root of one of ESA's EOPF products, which is known by its STAC item, Sentinel-2 has its
-   bands at several resolutions, in groups that are called by them:
-   measurements/reflectance/r10m/b02, .../r20m/b02. */
+bool zb_is_eopf_product(const zb_nodes *nodes) {
+    const zb_json *item = zb__attribute(nodes->at(nodes->context, ""), "stac_discovery");
+    return zb_json_kind_of(zb_json_get(item, "properties")) == ZB_JSON_OBJECT;
+}
+
+/* Below the root of one of ESA's EOPF products Sentinel-2 has its bands at several resolutions, in
+   groups that are called by them: measurements/reflectance/r10m/b02, .../r20m/b02. */
 static bool eopf_levels(const zb_node *group, const zb_nodes *nodes, zb_strings *out) {
     static const char *const above[] = {"measurements/reflectance", "quality/mask",
                                         "conditions/mask/detector_footprint"};
@@ -227,8 +231,7 @@ static bool eopf_levels(const zb_node *group, const zb_nodes *nodes, zb_strings 
     for (size_t i = 0; i < sizeof above / sizeof *above; i++) {
         if (strcmp(path, above[i]) != 0)
             continue;
-        const zb_json *item = zb__attribute(nodes->at(nodes->context, ""), "stac_discovery");
-        return zb_json_kind_of(zb_json_get(item, "properties")) != ZB_JSON_OBJECT ||
+        return !zb_is_eopf_product(nodes) ||
                (zb_strings_add(out, "r10m") && zb_strings_add(out, "r20m") &&
                 zb_strings_add(out, "r60m"));
     }

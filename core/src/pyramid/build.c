@@ -497,17 +497,11 @@ static void build_clear(build *b) {
     zb__raster_clear(&b->raster);
 }
 
-/* What the thread has said of its waits is asked between tiles, too: changes end that otherwise. */
-static zb_stop stop_of_thread(void) {
-    const zb_stop stop = zb_thread_may_stop((zb_stop){.fn = NULL});
-    (void)zb_thread_may_stop(stop);
-    return stop;
-}
-
 enum zb_code zb_pyramid_build(const zb_node *array, const zb_pyramid_options *options,
                               zb_error *err) {
     static const zb_pyramid_options defaults = {.method = ZB_RESAMPLE_NEAREST};
-    build b = {.options = options ? options : &defaults, .stop = stop_of_thread()};
+    /* What the thread has said of its waits is asked between tiles, too: changes end that. */
+    build b = {.options = options ? options : &defaults, .stop = zb__stopper_mine()->ask};
     enum zb_code code = open_raster(&b, array, err);
     if (!code)
         code = zb__plan_values(b.raster.array, b.options->method, &b.values, err);

@@ -11,17 +11,10 @@
 
 #include "conventions/pyramids.h"
 #include "hierarchy/path.h"
+#include "util/extension.h"
 #include "util/text.h"
 
 /* ---- Attributes ---- */
-
-static bool is_among(const char *name, const char *const *names) {
-    for (; *names; names++) {
-        if (strcmp(name, *names) == 0)
-            return true;
-    }
-    return false;
-}
 
 static bool begins_with(const char *text, const char *prefix) {
     return strncmp(text, prefix, strlen(prefix)) == 0;
@@ -43,7 +36,7 @@ static bool is_own_matter(const char *name) {
                                         "GeoTransform",
                                         "_ARRAY_DIMENSIONS",
                                         NULL};
-    return is_among(name, names);
+    return zb__name_in(name, names);
 }
 
 static void write_numbers(zb_json_writer *w, const double *numbers, int count) {
@@ -130,7 +123,7 @@ static char *helper_attributes(const zb_node *helper) {
     zb_json_begin_object(w);
     for (const zb_json *one = zb_json_first(zb_node_attributes(helper)); one;
          one = zb_json_next(one)) {
-        if (is_own_matter(zb_json_name(one)) || is_among(zb_json_name(one), packing))
+        if (is_own_matter(zb_json_name(one)) || zb__name_in(zb_json_name(one), packing))
             continue;
         zb_json_write_name(w, zb_json_name(one));
         zb_json_write_value(w, one);
@@ -140,57 +133,6 @@ static char *helper_attributes(const zb_node *helper) {
 }
 
 /* ---- Arrays of another one's form ---- */
-
-static const char *name_of(const zb_json *codec) {
-    const char *name = zb_json_string(codec);
-    if (!name)
-        name = zb_json_string(zb_json_get(codec, "name"));
-    return name ? name : "";
-}
-
-/* The codecs of the innermost chunks, as zb_array_spec has them; NULL where the form of the chain
-   cannot be kept, and without memory. In a shard that is given by its extents nothing but `bytes`
-   may make bytes. */
-static char *codecs_like(const zb_node *model, bool is_sharded) {
-    const zb_json *list = zb_json_get(zb_node_document(model), "codecs");
-    if (!is_sharded)
-        return zb_json_print(list);
-    const zb_json *shard = zb_json_first(list);
-    if (!shard || zb_json_next(shard))
-        return NULL;
-    bool is_plain = false;
-    zb_json_writer *w = zb_json_writer_new();
-    zb_json_begin_array(w);
-    list = zb_json_get(zb_json_get(shard, "configuration"), "codecs");
-    for (const zb_json *codec = zb_json_first(list); codec; codec = zb_json_next(codec)) {
-        if (strcmp(name_of(codec), "bytes") == 0)
-            is_plain = true;
-        else
-            zb_json_write_value(w, codec);
-    }
-    zb_json_end_array(w);
-    char *text = zb_json_writer_end(w, NULL);
-    if (is_plain)
-        return text;
-    free(text);
-    return NULL;
-}
-
-/* The extents of chunks and shards; a shard no larger than the array needs, for an index has a
-   place for each chunk. False: without shards. */
-static bool form_like(const zb_array_info *info, const uint64_t *shape, uint64_t *inner,
-                      uint64_t *shard) {
-    bool is_sharded = info->shard_depth == 1;
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        inner[d] = info->inner_shape[d] < shape[d] ? info->inner_shape[d] : shape[d];
-        is_sharded = is_sharded && info->chunk_shape[d] % inner[d] == 0;
-    }
-    for (uint32_t d = 0; d < info->ndim && is_sharded; d++) {
-        const uint64_t needed = (shape[d] - 1) / inner[d] * inner[d] + inner[d];
-        shard[d] = info->chunk_shape[d] < needed ? info->chunk_shape[d] : needed;
-    }
-    return is_sharded;
-}
 
 static char separator_of(const zb_node *model) {
     const zb_json *keys = zb_json_get(zb_node_document(model), "chunk_key_encoding");
@@ -203,8 +145,8 @@ static enum zb_code create_like(zb_hierarchy *hierarchy, const char *path, const
                                 const char *attributes, zb_node **out, zb_error *err) {
     const zb_array_info *info = zb_node_array(model);
     uint64_t inner[ZB_MAX_NDIM], shard[ZB_MAX_NDIM];
-    const bool is_sharded = form_like(info, shape, inner, shard);
-    char *codecs = codecs_like(model, info->shard_depth > 0);
+    const bool is_sharded = zb_level_extents(info, shape, inner, shard);
+    char *codecs = zb_level_codecs(model);
     char *keys = zb_array_key_encoding(model);
     const zb_array_spec spec = {.ndim = info->ndim,
                                 .shape = shape,
@@ -313,20 +255,6 @@ static enum zb_code copy_mapping(const zb__raster *raster, const zb__level *leve
     return code;
 }
 
-/* The middle of the cells that a cell of the level stands for where they lie at equal distances,
-   else the value of the one in the middle. */
-static void level_values(const double *values, uint64_t count, zb_dtype dtype, double *out,
-                         uint64_t out_count) {
-    double first, step;
-    const bool is_regular = zb__are_regular(values, count, dtype, &first, &step);
-    const double ratio = (double)count / (double)out_count;
-    for (uint64_t i = 0; i < out_count; i++) {
-        const double middle = ((double)i + 0.5) * ratio;
-        const uint64_t nearest = (uint64_t)middle < count ? (uint64_t)middle : count - 1;
-        out[i] = is_regular ? first + (middle - 0.5) * step : values[nearest];
-    }
-}
-
 static enum zb_code write_all(const zb_node *array, const double *values, zb_error *err) {
     zb_writer *writer;
     enum zb_code code = zb_writer_open(array, NULL, &writer, err);
@@ -369,7 +297,7 @@ static enum zb_code write_coordinate(const zb__raster *raster, const zb_node *co
     if (!code)
         code = zb_array_create(raster->hierarchy, path, &spec, &made, err);
     if (!code) {
-        level_values(values, info->shape[0], info->dtype, own, count);
+        zb_level_coordinate(values, info->shape[0], info->dtype, own, count);
         code = write_all(made, own, err);
     }
     zb_node_release(made);

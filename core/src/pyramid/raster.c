@@ -101,26 +101,6 @@ enum zb_code zb__coordinate_values(const zb_node *coordinate, double **out, zb_e
     return ZB_OK;
 }
 
-/* A cell may lie off its place by 1 % of a cell, or by the rounding of its type. */
-bool zb__are_regular(const double *values, uint64_t count, zb_dtype dtype, double *first,
-                     double *step) {
-    if (count < 2)
-        return false;
-    *first = values[0];
-    *step = (values[count - 1] - values[0]) / (double)(count - 1);
-    const double largest = fmax(fabs(values[0]), fabs(values[count - 1]));
-    const bool is_single = dtype.kind == ZB_KIND_FLOAT && dtype.size == 4;
-    const double rounding = largest * (is_single ? FLT_EPSILON : DBL_EPSILON);
-    const double tolerance = fmax(0.01 * fabs(*step), rounding);
-    if (!(fabs(*step) > 2 * rounding) || !isfinite(*step))
-        return false;
-    for (uint64_t i = 0; i < count; i++) {
-        if (!(fabs(values[i] - (*first + *step * (double)i)) <= tolerance))
-            return false;
-    }
-    return true;
-}
-
 /* ---- Place ---- */
 
 /* GDAL and rioxarray write six numbers with blanks between them; others a list. */
@@ -220,7 +200,7 @@ static bool plotted_transform(zb__raster *raster, double out[6]) {
             return false;
         const zb_array_info *info = zb_node_array(coordinate);
         const bool is_regular =
-            zb__are_regular(values, info->shape[0], info->dtype, &first[i], &step[i]);
+            zb_coordinate_is_regular(values, info->shape[0], info->dtype, &first[i], &step[i]);
         free(values);
         if (!is_regular)
             return false;
@@ -282,10 +262,9 @@ static const zb_node *find_mapping(const zb__raster *raster) {
         free(path);
         if (found && !zb_node_array(found))
             found = NULL;
-        char *slash = strrchr(group, '/');
         if (!*group)
             break;
-        *(slash ? slash : group) = '\0';
+        zb__path_up(group);
     }
     free(group);
     free(name);

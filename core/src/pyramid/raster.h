@@ -45,10 +45,6 @@ void zb__raster_clear(zb__raster *raster);
 /* Values of a coordinate as numbers; ZB_EUNSUPPORTED for those that are none. malloc'ed. */
 enum zb_code zb__coordinate_values(const zb_node *coordinate, double **out, zb_error *err);
 
-/* True if values lie at equal distances: the first one, and the step. */
-bool zb__are_regular(const double *values, uint64_t count, zb_dtype dtype, double *first,
-                     double *step);
-
 /* The six numbers of a grid mapping's GeoTransform, in GDAL's order. */
 bool zb__geotransform_of(const zb_node *mapping, double out[6]);
 

@@ -65,10 +65,4 @@ void declare_place(const zb_node *node, bool proj, bool spatial, AttributeChange
         changes->set("zarr_conventions", json_list(entries));
 }
 
-bool is_eopf_product(NearbyNodes &around) {
-    const NodePtr root = around.at("");
-    const zb_json *item = attribute(root.get(), "stac_discovery");
-    return zb_json_kind_of(zb_json_get(item, "properties")) == ZB_JSON_OBJECT;
-}
-
 } // namespace zarr3

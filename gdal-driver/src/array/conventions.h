@@ -30,9 +30,6 @@ bool repeats_place(const zb_node *group);
    stay. */
 void declare_place(const zb_node *node, bool proj, bool spatial, AttributeChanges *changes);
 
-/* True below the root of one of ESA's EOPF products, which is known by its STAC item. */
-bool is_eopf_product(NearbyNodes &around);
-
 } // namespace zarr3
 
 #endif

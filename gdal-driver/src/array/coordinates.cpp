@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A raster needs a regular grid, and coordinates are computed and rounded by so many programs that
- * none is regular to the last bit. The tolerance compares each value with its place on the straight
- * line from the first to the last one, not with its neighbour: a drift that would move the map
- * shows, a rounding that would not does not.
- */
 #include "array/coordinates.h"
 
 #include <algorithm>
-#include <cfloat>
-#include <cmath>
 #include <memory>
 
 #include "array/attributes.h"
@@ -19,6 +11,7 @@
 #include "cpl_conv.h"
 #include "cpl_string.h"
 
+#include "zarrbridge/multiscales.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/values.h"
 #include "zarrbridge/write.h"
@@ -142,22 +135,10 @@ enum zb_code create_coordinate(zb_hierarchy *hierarchy, const std::string &path,
 }
 
 std::optional<Spacing> regular_spacing(const std::vector<double> &values, zb_dtype dtype) {
-    if (values.size() < 2)
+    Spacing spacing = {};
+    if (!zb_coordinate_is_regular(values.data(), values.size(), dtype, &spacing.first,
+                                  &spacing.step))
         return std::nullopt;
-    const Spacing spacing = {values.front(), (values.back() - values.front()) /
-                                                 static_cast<double>(values.size() - 1)};
-    /* A cell may lie off its place by 1 % of a cell, or by the rounding of its type. */
-    const double largest = std::fmax(std::fabs(values.front()), std::fabs(values.back()));
-    const bool is_single = dtype.kind == ZB_KIND_FLOAT && dtype.size == 4;
-    const double rounding = largest * (is_single ? FLT_EPSILON : DBL_EPSILON);
-    const double tolerance = std::fmax(0.01 * std::fabs(spacing.step), rounding);
-    if (!(std::fabs(spacing.step) > 2 * rounding) || !std::isfinite(spacing.step))
-        return std::nullopt;
-    for (size_t i = 0; i < values.size(); i++) {
-        const double expected = spacing.first + spacing.step * static_cast<double>(i);
-        if (!(std::fabs(values[i] - expected) <= tolerance))
-            return std::nullopt;
-    }
     return spacing;
 }
 

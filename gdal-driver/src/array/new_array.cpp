@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "array/new_array.h"
 
-#include <algorithm>
-
 #include "array/attributes.h"
 #include "array/dimension_names.h"
+#include "base/handles.h"
 #include "base/json_text.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/multiscales.h"
 #include "zarrbridge/write.h"
 
 namespace zarr3 {
@@ -45,28 +45,6 @@ static std::string name_of(const zb_json *codec) {
     return name != nullptr ? name : json_text(zb_json_get(codec, "name"));
 }
 
-/* The codecs of the innermost chunks, as zb_array_spec has them; "" where the form of the pipeline
-   cannot be kept. In a shard that is given by its extents nothing but `bytes` may make bytes. */
-static std::string codecs_like(const zb_json *document, bool sharded) {
-    const zb_json *list = zb_json_get(document, "codecs");
-    if (!sharded)
-        return json_text(list);
-    const zb_json *shard = zb_json_first(list);
-    if (shard == nullptr || zb_json_next(shard) != nullptr)
-        return {};
-    list = zb_json_get(zb_json_get(shard, "configuration"), "codecs");
-    std::vector<std::string> kept;
-    bool plain = false;
-    for (const zb_json *codec = zb_json_first(list); codec != nullptr;
-         codec = zb_json_next(codec)) {
-        if (name_of(codec) == "bytes")
-            plain = true;
-        else
-            kept.push_back(json_text(codec));
-    }
-    return plain ? json_list(kept) : std::string();
-}
-
 NewArray form_like(const zb_node *array, const std::vector<uint64_t> &shape) {
     const zb_array_info *info = zb_node_array(array);
     const zb_json *keys = zb_json_get(zb_node_document(array), "chunk_key_encoding");
@@ -77,19 +55,16 @@ NewArray form_like(const zb_node *array, const std::vector<uint64_t> &shape) {
     plan.separator = json_text(separator) == "." ? '.' : '/';
     if (name_of(keys) != "default")
         plan.key_encoding = compact_json(keys);
-    bool sharded = info->shard_depth == 1;
-    for (uint32_t d = 0; d < info->ndim; d++) {
+    for (uint32_t d = 0; d < info->ndim; d++)
         plan.names.push_back(dimension_name(info, d));
-        plan.block.push_back(std::min(info->inner_shape[d], shape[d]));
-        sharded = sharded && info->chunk_shape[d] % plan.block[d] == 0;
-    }
-    /* Not larger than the array needs, for an index has a place for each block. */
-    for (uint32_t d = 0; sharded && d < info->ndim; d++)
-        plan.shard.push_back(std::min(
-            info->chunk_shape[d], (shape[d] - 1) / plan.block[d] * plan.block[d] + plan.block[d]));
-    plan.codecs = codecs_like(zb_node_document(array), info->shard_depth > 0);
-    if (plan.codecs.empty())
-        plan.codecs = R"([{"name":"zstd","configuration":{"level":3,"checksum":false}}])";
+    plan.block.resize(info->ndim);
+    plan.shard.resize(info->ndim);
+    if (!zb_level_extents(info, shape.data(), plan.block.data(), plan.shard.data()))
+        plan.shard.clear();
+    const CoreText codecs(zb_level_codecs(array));
+    plan.codecs = codecs != nullptr
+                      ? codecs.get()
+                      : R"([{"name":"zstd","configuration":{"level":3,"checksum":false}}])";
     return plan;
 }
 

@@ -107,15 +107,8 @@ std::optional<GeoTransform> level_transform(const std::optional<GeoTransform> &r
 
 static std::vector<double> level_values(const std::vector<double> &values, zb_dtype dtype,
                                         uint64_t count) {
-    const double ratio = static_cast<double>(values.size()) / static_cast<double>(count);
-    const std::optional<Spacing> spacing = regular_spacing(values, dtype);
-    std::vector<double> result;
-    for (uint64_t i = 0; i < count; i++) {
-        const double middle = (static_cast<double>(i) + 0.5) * ratio;
-        const size_t nearest = std::min(values.size() - 1, static_cast<size_t>(middle));
-        result.push_back(spacing ? spacing->first + (middle - 0.5) * spacing->step
-                                 : values[nearest]);
-    }
+    std::vector<double> result(count);
+    zb_level_coordinate(values.data(), values.size(), dtype, result.data(), count);
     return result;
 }
 
@@ -244,7 +237,7 @@ static bool is_listed(const zb_node *node) {
     const zb_array_info *info = zb_node_array(node);
     const std::string path = zb_node_path(node);
     NearbyNodes around(node);
-    for (unsigned steps = 1; steps <= kPyramidReach && (info == nullptr || info->ndim >= 2);
+    for (unsigned steps = 1; steps <= ZB_PYRAMID_REACH && (info == nullptr || info->ndim >= 2);
          steps++) {
         const zb_node *group = around.group_above(steps);
         if (group == nullptr)

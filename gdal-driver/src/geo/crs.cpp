@@ -159,8 +159,9 @@ static bool import_code_coordinate(const zb_node *array, NearbyNodes &around,
 static bool import_eopf(const zb_node *array, const Axes &axes, NearbyNodes &around,
                         OGRSpatialReference *srs) {
     const zb_array_info *info = zb_node_array(array);
+    const zb_nodes nodes = around.for_core();
     if (axes.y < 0 || dimension_name(info, static_cast<uint32_t>(axes.x)) != "x" ||
-        dimension_name(info, static_cast<uint32_t>(axes.y)) != "y" || !is_eopf_product(around))
+        dimension_name(info, static_cast<uint32_t>(axes.y)) != "y" || !zb_is_eopf_product(&nodes))
         return false;
     const NodePtr root = around.at("");
     const zb_json *item = zb_json_get(attribute(root.get(), "stac_discovery"), "properties");

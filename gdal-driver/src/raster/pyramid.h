@@ -13,9 +13,6 @@
 
 namespace zarr3 {
 
-/* Steps from an array up to a group that may describe it: asset/variable and one group between. */
-constexpr unsigned kPyramidReach = 3;
-
 std::vector<std::string> strings_of(const zb_strings &strings);
 
 struct Pyramid {
