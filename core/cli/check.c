@@ -127,6 +127,18 @@ const cli_command command_verify = {
                                       {"zarrbridge verify -q x.zarr && echo good",
                                        "in a script: silent where all is well"},
                                       {0}},
+    .keys =
+        (const cli_example[]){
+            {"findings[].kind", "damaged, truncated, orphaned, stale, unchecked or foreign"},
+            {"findings[].key", "the object in the store, or the place where it should be"},
+            {"findings[].message", "what is wrong"},
+            {"summary.nodes", "nodes that were looked at"},
+            {"summary.objects", "chunks or shards that were looked at"},
+            {"summary.encoded_chunks", "chunks in them"},
+            {"summary.bytes", "their size as stored"},
+            {"summary.findings", "how many, without foreign files"},
+            {"summary.foreign", "how many foreign files"},
+            {0}},
     .found = "something was found, foreign files apart",
     .run = verify,
 };
@@ -142,5 +154,10 @@ const cli_command command_repair = {
         "metadata are brought up to date. Each is told. Damaged chunks and orphans are left as "
         "they are: that needs a judgement. Writers may be at work meanwhile.",
     .examples = (const cli_example[]){{"zarrbridge repair x.zarr", "after a crash"}, {0}},
+    .keys = (const cli_example[]){{"mended[].kind", "stale"},
+                                  {"mended[].key", "the object in the store"},
+                                  {"mended[].message", "what was done"},
+                                  {"summary.mended", "how many things"},
+                                  {0}},
     .run = repair,
 };

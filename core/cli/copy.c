@@ -99,5 +99,6 @@ const cli_command command_copy = {
                                       {"zarrbridge copy x.zarr/a y.zarr/b", "one node"},
                                       {"zarrbridge copy x.zarr x.zarr.zip", "an archive"},
                                       {0}},
+    .keys = (const cli_example[]){{"source", "as given"}, {"copy", "as given"}, {0}},
     .run = copy,
 };

@@ -66,6 +66,7 @@ const cli_command command_compact = {
                    "nothing leads to any more. Each such shard is rewritten without them. Readers "
                    "and writers may be at work meanwhile.",
     .examples = (const cli_example[]){{"zarrbridge compact x.zarr/temperature", "one array"}, {0}},
+    .keys = (const cli_example[]){{"reclaimed_bytes", "how much smaller the array is now"}, {0}},
     .run = compact,
 };
 
@@ -81,5 +82,6 @@ const cli_command command_consolidate = {
     .examples =
         (const cli_example[]){
             {"zarrbridge consolidate x.zarr", "before the store goes to a web server"}, {0}},
+    .keys = (const cli_example[]){{"consolidated", "the name of the group, as given"}, {0}},
     .run = consolidate,
 };

@@ -116,7 +116,7 @@ static const struct argp_option options[] = {
      "Without it they go on until no side is longer than --min-size",
      0},
     {"min-size", KEY_MIN_SIZE, "SIZE", 0, "The side of the coarsest level: 256", 0},
-    {"method", KEY_METHOD, "NAME", 0, "How pixels are made: nearest, average or mode", 0},
+    {"method", KEY_METHOD, "nearest|average|mode", 0, "How pixels are made: nearest", 0},
     {"clean", KEY_CLEAN, NULL, 0, "Remove the levels instead", 0},
     {0}};
 
@@ -138,5 +138,8 @@ const cli_command command_pyramid = {
             {"zarrbridge pyramid x.zarr/dem --factors 2,4,8", "three levels"},
             {"zarrbridge pyramid x.zarr/dem --clean", "none any more"},
             {0}},
+    .keys = (const cli_example[]){{"array", "as given"},
+                                  {"removed", "with --clean: how many levels were removed"},
+                                  {0}},
     .run = pyramid,
 };
