@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "place.h"
 #include "print.h"
+#include "progress.h"
 #include "report.h"
 #include "zarrbridge/check.h"
 
@@ -13,6 +14,7 @@
 typedef struct checking {
     const cli_call *call;
     report report;
+    progress *shown;
     uint64_t count;
 } checking;
 
@@ -35,10 +37,12 @@ static int take_finding(void *context, const zb_finding *finding) {
     checking *c = context;
     if (c->call->json)
         return report_finding(c, finding);
+    progress_pause(c->shown);
     print_color(c->call, finding->kind == ZB_FINDING_FOREIGN ? PRINT_FAINT : PRINT_BAD);
     printf("%-9s ", zb_finding_name(finding->kind));
     print_plain(c->call);
     print_finding(finding);
+    progress_resume(c->shown);
     return 0;
 }
 
@@ -47,7 +51,9 @@ static int take_mended(void *context, const zb_finding *finding) {
     c->count++;
     if (c->call->json)
         return report_finding(c, finding);
+    progress_pause(c->shown);
     print_finding(finding);
+    progress_resume(c->shown);
     return 0;
 }
 
@@ -79,7 +85,9 @@ static int verify(const cli_call *call) {
     checking c = {.call = call, .report = report_begin(call, "findings")};
     if (store_open(call->arguments[0], &hierarchy, &err))
         return report_fail(&c.report, &err);
+    c.shown = progress_begin(call, hierarchy, "");
     enum zb_code code = zb_hierarchy_verify(hierarchy, take_finding, &c, &sum, &err);
+    progress_end(c.shown);
     zb_hierarchy_release(hierarchy);
     if (code)
         return report_fail(&c.report, &err);
@@ -98,9 +106,11 @@ static int repair(const cli_call *call) {
     checking c = {.call = call, .report = report_begin(call, "mended")};
     if (store_open(call->arguments[0], &hierarchy, &err))
         return report_fail(&c.report, &err);
+    c.shown = progress_begin(call, NULL, NULL);
     enum zb_code code = zb_hierarchy_repair(hierarchy, take_mended, &c, &err);
     if (!code)
         code = zb_hierarchy_flush(hierarchy, &err);
+    progress_end(c.shown);
     zb_hierarchy_release(hierarchy);
     if (code)
         return report_fail(&c.report, &err);

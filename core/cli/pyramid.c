@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "place.h"
+#include "progress.h"
 #include "report.h"
 #include "zarrbridge/pyramid.h"
 #include "zarrbridge/stop.h"
@@ -28,9 +29,9 @@ static int stop(void *unused) {
     return was_stopped;
 }
 
-static int go_on(void *unused, double done) {
-    (void)done;
-    return stop(unused);
+static int go_on(void *shown, double done) {
+    progress_set(shown, done);
+    return stop(NULL);
 }
 
 static bool parse_number(const char *text, char **end, uint64_t *out) {
@@ -100,11 +101,13 @@ static int pyramid(const cli_call *call) {
     enum zb_code code = place_open(call->arguments[0], &where, &node, &err);
     if (!code) {
         zb_hierarchy_set_sync(where.hierarchy, ZB_SYNC_CLOSE);
+        options.context = progress_begin(call, NULL, NULL);
         code = cleans ? zb_pyramid_remove(node, &removed, &err)
                       : zb_pyramid_build(node, &options, &err);
     }
     if (!code)
         code = zb_hierarchy_flush(where.hierarchy, &err);
+    progress_end(options.context);
     zb_node_release(node);
     place_clear(&where);
     return code ? report_fail(&doc, &err) : tell(call, &doc, cleans, removed);
