@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "place.h"
 #include "print.h"
+#include "progress.h"
 #include "report.h"
 #include "zarrbridge/check.h"
 
@@ -13,6 +14,7 @@
 typedef struct checking {
     const cli_call *call;
     report report;
+    progress *shown;
     uint64_t count;
 } checking;
 
@@ -35,10 +37,12 @@ static int take_finding(void *context, const zb_finding *finding) {
     checking *c = context;
     if (c->call->json)
         return report_finding(c, finding);
+    progress_pause(c->shown);
     print_color(c->call, finding->kind == ZB_FINDING_FOREIGN ? PRINT_FAINT : PRINT_BAD);
     printf("%-9s ", zb_finding_name(finding->kind));
     print_plain(c->call);
     print_finding(finding);
+    progress_resume(c->shown);
     return 0;
 }
 
@@ -47,7 +51,9 @@ static int take_mended(void *context, const zb_finding *finding) {
     c->count++;
     if (c->call->json)
         return report_finding(c, finding);
+    progress_pause(c->shown);
     print_finding(finding);
+    progress_resume(c->shown);
     return 0;
 }
 
@@ -79,7 +85,9 @@ static int verify(const cli_call *call) {
     checking c = {.call = call, .report = report_begin(call, "findings")};
     if (store_open(call->arguments[0], &hierarchy, &err))
         return report_fail(&c.report, &err);
+    c.shown = progress_begin(call, hierarchy, "");
     enum zb_code code = zb_hierarchy_verify(hierarchy, take_finding, &c, &sum, &err);
+    progress_end(c.shown);
     zb_hierarchy_release(hierarchy);
     if (code)
         return report_fail(&c.report, &err);
@@ -100,9 +108,11 @@ static int repair(const cli_call *call) {
     checking c = {.call = call, .report = report_begin(call, "mended")};
     if (store_open(call->arguments[0], &hierarchy, &err))
         return report_fail(&c.report, &err);
+    c.shown = progress_begin(call, NULL, NULL);
     enum zb_code code = zb_hierarchy_repair(hierarchy, take_mended, &c, &err);
     if (!code)
         code = zb_hierarchy_flush(hierarchy, &err);
+    progress_end(c.shown);
     zb_hierarchy_release(hierarchy);
     if (code)
         return report_fail(&c.report, &err);
@@ -129,6 +139,18 @@ const cli_command command_verify = {
                                       {"zarrbridge verify -q x.zarr && echo good",
                                        "in a script: silent where all is well"},
                                       {0}},
+    .keys =
+        (const cli_example[]){
+            {"findings[].kind", "damaged, truncated, orphaned, stale, unchecked or foreign"},
+            {"findings[].key", "the object in the store, or the place where it should be"},
+            {"findings[].message", "what is wrong"},
+            {"summary.nodes", "nodes that were looked at"},
+            {"summary.objects", "chunks or shards that were looked at"},
+            {"summary.encoded_chunks", "chunks in them"},
+            {"summary.bytes", "their size as stored"},
+            {"summary.findings", "how many, without foreign files"},
+            {"summary.foreign", "how many foreign files"},
+            {0}},
     .found = "something was found, foreign files apart",
     .run = verify,
 };
@@ -144,5 +166,10 @@ const cli_command command_repair = {
         "metadata are brought up to date. Each is told. Damaged chunks and orphans are left as "
         "they are: that needs a judgement. Writers may be at work meanwhile.",
     .examples = (const cli_example[]){{"zarrbridge repair x.zarr", "after a crash"}, {0}},
+    .keys = (const cli_example[]){{"mended[].kind", "stale"},
+                                  {"mended[].key", "the object in the store"},
+                                  {"mended[].message", "what was done"},
+                                  {"summary.mended", "how many things"},
+                                  {0}},
     .run = repair,
 };

@@ -30,7 +30,7 @@ enum { CLI_FINE = 0, CLI_FOUND = 1, CLI_FAILED = 2 };
 enum { CLI_MOST_ARGUMENTS = 4, CLI_MOST_OPTIONS = 12 };
 
 typedef struct cli_example {
-    const char *line, *meaning;
+    const char *line, *meaning; /* a line has at most 76 characters */
 } cli_example;
 
 typedef struct cli_call cli_call;
@@ -40,11 +40,15 @@ typedef struct cli_command {
     const char *name;
     const char *arguments; /* as in a usage line: "STORE[/NODE] NEW" */
     int least, most;       /* how many of them */
-    const char *summary;   /* one line that begins with a verb, without a full stop */
+    const char *summary;   /* begins with a verb, at most 60 characters, without a full stop */
     const char *description;
-    const struct argp_option *options; /* its own, an {0} behind the last; NULL: none. Keys of flags
-                                          and values that have no letter are above 255 */
+    const struct argp_option *options; /* its own, an {0} behind the last; NULL: none. Keys without
+                                          a letter are above 255. Values of which there are few are
+                                          written "nearest|average", as arguments are: completion
+                                          offers them */
     const cli_example *examples;       /* an {0} behind the last */
+    const cli_example *keys;           /* the members of the document of --json, an {0} behind the
+                                          last: "nodes[].path", and what it is */
     const char *found;                 /* the meaning of CLI_FOUND; NULL: it is never given */
     bool is_silent; /* has no report, and so none of the options that all others share: --json,
                        --quiet, --color */
@@ -74,6 +78,9 @@ struct cli_call {
 /* The value that an option of the command was given, "" for a flag; NULL where it was not given.
    The last one counts. */
 const char *cli_option(const cli_call *call, int key);
+
+/* The whole program; argv[0] is its name. */
+int cli_main(int argc, char **argv);
 
 /* Parses by argp, and runs. argv[0] is the subcommand's name. Returns the exit status; mistakes and
    --help end the program. */

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "place.h"
+#include "progress.h"
 #include "report.h"
 #include "zarrbridge/change.h"
 
@@ -25,7 +26,8 @@ static void take_back(place *where, const char *target, bool is_new) {
 }
 
 /* A node with all below it becomes the root of an archive. */
-static enum zb_code pack(const char *source, const char *target, zb_error *err) {
+static enum zb_code pack(const cli_call *call, zb_error *err) {
+    const char *source = call->arguments[0], *target = call->arguments[1];
     zb_hierarchy *hierarchy;
     zb_node *root = NULL;
     if (access(target, F_OK) == 0)
@@ -34,27 +36,34 @@ static enum zb_code pack(const char *source, const char *target, zb_error *err) 
     if (code)
         return code;
     code = zb_node_open(hierarchy, "", &root, err);
-    if (!code)
+    if (!code) {
+        progress *shown = progress_begin(call, hierarchy, "");
         code = zb_hierarchy_pack(hierarchy, target, err);
+        progress_end(shown);
+    }
     zb_node_release(root);
     zb_hierarchy_release(hierarchy);
     return code;
 }
 
-static enum zb_code copy_node(const char *source, const char *target, zb_error *err) {
+static enum zb_code copy_node(const cli_call *call, zb_error *err) {
+    const char *source = call->arguments[0], *target = call->arguments[1];
     place from, to = {.hierarchy = NULL};
+    progress *shown = NULL;
     const bool is_new = access(target, F_OK) != 0;
     enum zb_code code = place_find(source, NULL, &from, err);
     if (!code)
         code = place_find(target, &from, &to, err);
     if (!code) {
         zb_hierarchy_set_sync(to.hierarchy, ZB_SYNC_CLOSE);
+        shown = progress_begin(call, from.hierarchy, from.node);
         code = zb_node_copy(from.hierarchy, from.node, to.hierarchy, to.node, err);
     }
     if (!code)
         code = zb_hierarchy_commit(to.hierarchy, err);
     if (!code)
         code = zb_hierarchy_flush(to.hierarchy, err);
+    progress_end(shown);
     if (!code && !zb_hierarchy_can_list(from.hierarchy))
         fprintf(stderr,
                 "zarrbridge: %s cannot be listed: files besides nodes and chunks are not "
@@ -72,7 +81,7 @@ static int copy(const cli_call *call) {
     zb_error err;
     report doc = report_begin(call, NULL);
     const bool to_zip = !zb_name_is_url(target) && zb_path_becomes_zip(target);
-    if (to_zip ? pack(source, target, &err) : copy_node(source, target, &err))
+    if (to_zip ? pack(call, &err) : copy_node(call, &err))
         return report_fail(&doc, &err);
     zb_json_writer *w = report_object(call);
     report_text(w, "source", source);
@@ -99,5 +108,6 @@ const cli_command command_copy = {
                                       {"zarrbridge copy x.zarr/a y.zarr/b", "one node"},
                                       {"zarrbridge copy x.zarr x.zarr.zip", "an archive"},
                                       {0}},
+    .keys = (const cli_example[]){{"source", "as given"}, {"copy", "as given"}, {0}},
     .run = copy,
 };

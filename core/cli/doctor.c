@@ -105,8 +105,11 @@ static int end(doctor *d) {
 static const struct {
     const char *name;
     void (*look)(doctor *d);
-} subjects[] = {{"self", doctor_self},   {"variable", doctor_variables}, {"hdf5", doctor_hdf5},
-                {"gdal", doctor_gdal},   {"python", doctor_python}};
+} subjects[] = {{"self", doctor_self},
+                {"variable", doctor_variables},
+                {"hdf5", doctor_hdf5},
+                {"gdal", doctor_gdal},
+                {"python", doctor_python}};
 
 static bool is_subject(const char *name) {
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
@@ -150,8 +153,7 @@ static const struct argp_option options[] = {
      "be one of N processes, on one machine or several, that meet in the directory PATH and try "
      "whether a lock of one keeps the others out",
      0},
-    {"only", KEY_ONLY, "SUBJECT", 0,
-     "look at one of self, variable, hdf5, gdal, python, or path alone", 0},
+    {"only", KEY_ONLY, "self|variable|hdf5|gdal|python|path", 0, "look at one subject alone", 0},
     {"seconds", KEY_SECONDS, "S", 0, "give each child process, and peers, so much time (20)", 0},
     {0}};
 
@@ -161,11 +163,21 @@ static const cli_example examples[] = {
     {"srun -N 2 -n 2 zarrbridge doctor --peers 2 /scratch", "locks between two nodes"},
     {0}};
 
+static const cli_example keys[] = {
+    {"lines[].subject", "variable, limits, network, hdf5, gdal, python, path, peers, or self"},
+    {"lines[].kind", "fact, note, warning or error"},
+    {"lines[].message", "what is there, or what is wrong"},
+    {"lines[].advice", "what to do; not of facts"},
+    {"summary.version", "that of the program"},
+    {"summary.warnings", "their number"},
+    {"summary.errors", "their number"},
+    {0}};
+
 const cli_command command_doctor = {
     .name = "doctor",
     .arguments = "[PATH]",
     .most = 1,
-    .summary = "tell what is wrong with the installation, and what to do",
+    .summary = "tell what is wrong with the installation, and its cure",
     .description =
         "Looks for the libraries and plugins of HDF5 and GDAL, for Python's packages, at the "
         "variables of the environment, and with PATH at a directory and its file system, in which "
@@ -174,5 +186,6 @@ const cli_command command_doctor = {
         "that may be secret is shown: the output can go into a report of a bug.",
     .options = options,
     .examples = examples,
+    .keys = keys,
     .found = "there are warnings, and no error",
     .run = run};

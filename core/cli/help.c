@@ -2,15 +2,30 @@
 /* The texts of --help, in the form that argp takes, which breaks lines and lists options. */
 #include "help.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-void help_options_each(const cli_command *command, FILE *out, help_option_fn fn) {
+void help_options_each(const cli_command *command, help_option_fn fn, void *context) {
     static const struct argp_option help = {"help", 'h', NULL, 0, "Show help, and end", 0};
     for (const struct argp_option *o = command->options; o && o->name; o++)
-        fn(out, o);
+        fn(o, context);
     for (const struct argp_option *o = cli_shared_options; !command->is_silent && o->name; o++)
-        fn(out, o);
-    fn(out, &help);
+        fn(o, context);
+    fn(&help, context);
+}
+
+char *help_option_name(const struct argp_option *option) {
+    char *text = NULL, letter[] = "-x, ";
+    letter[1] = (char)option->key;
+    return asprintf(&text, "%s--%s%s%s", option->key < 256 ? letter : "", option->name,
+                    option->arg ? "=" : "", option->arg ? option->arg : "") < 0
+               ? NULL
+               : text;
+}
+
+bool help_is_choice(const char *argument) {
+    return argument && strchr(argument, '|');
 }
 
 /* \v stands between what comes before the options and what comes behind them. */
@@ -42,7 +57,6 @@ char *help_program_doc(void) {
     fprintf(out, "zarrbridge: " HELP_PROGRAM ".\vCommands:\n");
     for (const cli_command *const *c = cli_commands; *c; c++)
         fprintf(out, "  %-12s %s\n", (*c)->name, (*c)->summary);
-    fprintf(out, "\n'zarrbridge COMMAND --help' tells more of each. A STORE is a directory, a zip "
-                 "archive or a URL; NODE is a path in it.\n");
+    fprintf(out, "\n'zarrbridge COMMAND --help' tells more of each. " HELP_NAMES "\n");
     return fclose(out) ? (free(text), NULL) : text;
 }

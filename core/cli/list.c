@@ -162,6 +162,20 @@ static int run_tree(const cli_call *call) {
 
 #define FOUND "a node cannot be read; the list says which and why"
 
+static const cli_example keys[] = {
+    {"nodes[].path", "the path from the root, as /a/b"},
+    {"nodes[].kind", "group, array or unreadable"},
+    {"nodes[].format", "the version of Zarr, 2 or 3; not of what is unreadable"},
+    {"nodes[].reason", "why it is unreadable; else absent"},
+    {"nodes[].type", "of an array: the data type"},
+    {"nodes[].shape", "of an array: the shape"},
+    {"nodes[].shards", "of an array: the shape of its shards; null where it has none"},
+    {"nodes[].chunks",
+     "of an array: the shape of the chunks, those in the shards where it has some"},
+    {"summary.nodes", "how many nodes"},
+    {"summary.unreadable", "how many of them are unreadable"},
+    {0}};
+
 static const struct argp_option options[] = {
     {"depth", 'd', "LEVELS", 0, "Show so many levels below the node, and look no deeper", 0}, {0}};
 
@@ -181,9 +195,9 @@ const cli_command command_ls = {
         (const cli_example[]){
             {"zarrbridge ls x.zarr", "all nodes"},
             {"zarrbridge ls -d 1 https://host/x.zarr", "those at the top of a store on the web"},
-            {"zarrbridge ls --json x.zarr | jq -r '.nodes[] | select(.kind == \"array\") | .path'",
-             "the paths of all arrays"},
+            {"zarrbridge ls --json x.zarr | jq -r '.nodes[].path'", "paths for a script"},
             {0}},
+    .keys = keys,
     .found = FOUND,
     .run = run_ls,
 };
@@ -200,6 +214,7 @@ const cli_command command_tree = {
                                       {"zarrbridge tree -d 2 x.zarr/model", "two levels below a "
                                                                             "group"},
                                       {0}},
+    .keys = keys,
     .found = FOUND,
     .run = run_tree,
 };

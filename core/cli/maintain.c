@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "place.h"
+#include "progress.h"
 #include "report.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/write.h"
@@ -20,8 +21,11 @@ static int compact(const cli_call *call) {
     if (!code && !zb_node_array(node))
         code = zb_fail(&err, ZB_EINVAL, "'%s' is a group; give the path of an array",
                        call->arguments[0]);
-    if (!code)
+    if (!code) {
+        progress *shown = progress_begin(call, where.hierarchy, where.node);
         code = zb_array_compact(node, ZB_SYNC_CLOSE, &reclaimed, &err);
+        progress_end(shown);
+    }
     zb_node_release(node);
     place_clear(&where);
     if (code)
@@ -39,6 +43,7 @@ static int consolidate(const cli_call *call) {
     place where;
     zb_error err;
     report doc = report_begin(call, NULL);
+    progress *shown = progress_begin(call, NULL, NULL);
     enum zb_code code = place_find(path, NULL, &where, &err);
     if (!code) {
         zb_hierarchy_set_sync(where.hierarchy, ZB_SYNC_CLOSE);
@@ -46,6 +51,7 @@ static int consolidate(const cli_call *call) {
     }
     if (!code)
         code = zb_hierarchy_flush(where.hierarchy, &err);
+    progress_end(shown);
     place_clear(&where);
     if (code)
         return report_fail(&doc, &err);
@@ -66,6 +72,7 @@ const cli_command command_compact = {
                    "nothing leads to any more. Each such shard is rewritten without them. Readers "
                    "and writers may be at work meanwhile.",
     .examples = (const cli_example[]){{"zarrbridge compact x.zarr/temperature", "one array"}, {0}},
+    .keys = (const cli_example[]){{"reclaimed_bytes", "how much smaller the array is now"}, {0}},
     .run = compact,
 };
 
@@ -81,5 +88,6 @@ const cli_command command_consolidate = {
     .examples =
         (const cli_example[]){
             {"zarrbridge consolidate x.zarr", "before the store goes to a web server"}, {0}},
+    .keys = (const cli_example[]){{"consolidated", "the name of the group, as given"}, {0}},
     .run = consolidate,
 };

@@ -15,8 +15,8 @@ enum { KEY_JSON = 1000, KEY_COLOR };
 const struct argp_option cli_shared_options[] = {
     {"json", KEY_JSON, NULL, 0, "Print one JSON document on standard output", -2},
     {"quiet", 'q', NULL, 0, "Show no progress, and say nothing where all is well", -2},
-    {"color", KEY_COLOR, "WHEN", 0,
-     "Use colours: auto (on a terminal, unless NO_COLOR is set), always or never", -2},
+    {"color", KEY_COLOR, "auto|always|never", 0,
+     "Use colours; auto: on a terminal, unless NO_COLOR is set", -2},
     {0}};
 
 static bool terminal_shows_colors(void) {

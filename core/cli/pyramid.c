@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "place.h"
+#include "progress.h"
 #include "report.h"
 #include "zarrbridge/pyramid.h"
 #include "zarrbridge/stop.h"
@@ -28,9 +29,9 @@ static int stop(void *unused) {
     return was_stopped;
 }
 
-static int go_on(void *unused, double done) {
-    (void)done;
-    return stop(unused);
+static int go_on(void *shown, double done) {
+    progress_set(shown, done);
+    return stop(NULL);
 }
 
 static bool parse_number(const char *text, char **end, uint64_t *out) {
@@ -100,11 +101,13 @@ static int pyramid(const cli_call *call) {
     enum zb_code code = place_open(call->arguments[0], &where, &node, &err);
     if (!code) {
         zb_hierarchy_set_sync(where.hierarchy, ZB_SYNC_CLOSE);
+        options.context = progress_begin(call, NULL, NULL);
         code = cleans ? zb_pyramid_remove(node, &removed, &err)
                       : zb_pyramid_build(node, &options, &err);
     }
     if (!code)
         code = zb_hierarchy_flush(where.hierarchy, &err);
+    progress_end(options.context);
     zb_node_release(node);
     place_clear(&where);
     return code ? report_fail(&doc, &err) : tell(call, &doc, cleans, removed);
@@ -116,7 +119,7 @@ static const struct argp_option options[] = {
      "Without it they go on until no side is longer than --min-size",
      0},
     {"min-size", KEY_MIN_SIZE, "SIZE", 0, "The side of the coarsest level: 256", 0},
-    {"method", KEY_METHOD, "NAME", 0, "How pixels are made: nearest, average or mode", 0},
+    {"method", KEY_METHOD, "nearest|average|mode", 0, "How pixels are made: nearest", 0},
     {"clean", KEY_CLEAN, NULL, 0, "Remove the levels instead", 0},
     {0}};
 
@@ -138,5 +141,8 @@ const cli_command command_pyramid = {
             {"zarrbridge pyramid x.zarr/dem --factors 2,4,8", "three levels"},
             {"zarrbridge pyramid x.zarr/dem --clean", "none any more"},
             {0}},
+    .keys = (const cli_example[]){{"array", "as given"},
+                                  {"removed", "with --clean: how many levels were removed"},
+                                  {0}},
     .run = pyramid,
 };

@@ -86,6 +86,36 @@ void report_extents(zb_json_writer *w, const char *name, const uint64_t *extents
     zb_json_end_array(w);
 }
 
+/* Strings are written as they stood. Recursion is as deep as the limit json_depth. */
+static void write_value(zb_json_writer *w, const zb_json *value) {
+    const enum zb_json_kind kind = zb_json_kind_of(value);
+    const char *number = zb_json_number(value);
+    const bool is_object = kind == ZB_JSON_OBJECT;
+    if (number && (strstr(number, "NaN") || strstr(number, "Infinity"))) {
+        zb_json_write_string(w, number);
+        return;
+    }
+    if (!is_object && kind != ZB_JSON_ARRAY) {
+        zb_json_write_value(w, value);
+        return;
+    }
+    is_object ? zb_json_begin_object(w) : zb_json_begin_array(w);
+    for (const zb_json *item = zb_json_first(value); item; item = zb_json_next(item)) {
+        if (is_object)
+            zb_json_write_name(w, zb_json_name(item));
+        write_value(w, item);
+    }
+    is_object ? zb_json_end_object(w) : zb_json_end_array(w);
+}
+
+void report_value(zb_json_writer *w, const char *name, const zb_json *value) {
+    zb_json_write_name(w, name);
+    if (value)
+        write_value(w, value);
+    else
+        zb_json_write_null(w);
+}
+
 report report_begin(const cli_call *call, const char *list) {
     if (call->json && list)
         printf("{\"%s\": [", list);

@@ -42,5 +42,7 @@ void report_path(zb_json_writer *w, const char *path); /* "path": "/a/b" */
 void report_number(zb_json_writer *w, const char *name, uint64_t value);
 void report_flag(zb_json_writer *w, const char *name, bool value);
 void report_extents(zb_json_writer *w, const char *name, const uint64_t *extents, uint32_t count);
+/* A value that was parsed. NULL is null. NaN and infinities, which JSON lacks, become strings. */
+void report_value(zb_json_writer *w, const char *name, const zb_json *value);
 
 #endif

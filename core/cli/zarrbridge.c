@@ -34,7 +34,7 @@ static error_t take(int key, char *value, struct argp_state *state) {
     }
 }
 
-int main(int argc, char **argv) {
+int cli_main(int argc, char **argv) {
     static const struct argp_option options[] = {{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, {0}};
     char *doc = help_program_doc();
     const struct argp argp = {
@@ -46,4 +46,8 @@ int main(int argc, char **argv) {
         return CLI_FAILED;
     free(doc);
     return cli_run(cli_find(argv[command]), argc - command, argv + command);
+}
+
+int main(int argc, char **argv) {
+    return cli_main(argc, argv);
 }
