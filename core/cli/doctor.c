@@ -66,7 +66,9 @@ void doctor_find(doctor *d, enum doctor_level level, const char *format, ...) {
     if (vasprintf(&text, format, args) < 0)
         abort();
     va_end(args);
-    char *advice = strstr(text, before_advice);
+    char *advice = NULL; /* the last, since a path in the message may hold the sign */
+    for (char *at = text; (at = strstr(at, before_advice)) != NULL; at++)
+        advice = at;
     if (!advice)
         abort(); /* a finding without advice is none */
     *advice = '\0';
@@ -160,7 +162,7 @@ static const struct argp_option options[] = {
 static const cli_example examples[] = {
     {"zarrbridge doctor", "what h5py, the HDF5 tools, GDAL and rasterio find here"},
     {"zarrbridge doctor /scratch/x.zarr", "the same, and the file system of that store"},
-    {"srun -N 2 -n 2 zarrbridge doctor --peers 2 /scratch", "locks between two nodes"},
+    {"zarrbridge doctor --peers 2 /scratch", "on two nodes at once: do locks hold between them"},
     {0}};
 
 static const cli_example keys[] = {

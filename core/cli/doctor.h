@@ -74,7 +74,13 @@ const char *doctor_variable(const char *name);
 /* The name among `names` (ends with NULL) that a mistyped one means; NULL when none is near. */
 const char *doctor_nearest(const char *word, const char *const *names);
 
-/* What two directories are searched for, and not found because of: a plugin that does not load. */
+/* Whether HDF5_VOL_CONNECTOR names the connector. */
+bool doctor_connector_is_named(void);
+
+/* A library's function into *pointer, which is a pointer to a function. False where it has none. */
+bool doctor_function(void *library, const char *name, void *pointer);
+
+/* A plugin that does not load into `host`, by the loader's message. */
 void doctor_find_load_error(doctor *d, const char *file, const char *host, const char *message);
 
 /* ---- Child processes ----------------------------------------------------------------------- */
@@ -102,6 +108,9 @@ bool doctor_find_crash(doctor *d, const doctor_probe *probe, const char *what);
 /* The text behind "name=" at the beginning of a line of its output; malloc'ed, or NULL. index: of
    several such lines. */
 char *doctor_probe_value(const doctor_probe *probe, const char *name, size_t index);
+
+/* The same as a number; 0 where there is none. */
+long doctor_probe_number(const doctor_probe *probe, const char *name);
 
 /* The last line that it has written to standard error which says something; malloc'ed, or NULL. */
 char *doctor_probe_words(const doctor_probe *probe);

@@ -22,17 +22,14 @@ typedef int (*count_fn)(void);
 typedef void *(*driver_fn)(int);
 typedef const char *(*name_fn)(void *);
 
-#define FUNCTION(library, name, pointer)                                                           \
-    (*(void **)(void *)&(pointer) = dlsym(library, name), (pointer) != NULL)
-
 /* The places of the two drivers in the list, from 1, in whose order GDAL asks them. */
 static void tell_drivers(void *library, FILE *out) {
     count_fn count;
     driver_fn driver;
     name_fn name;
-    if (!FUNCTION(library, "GDALGetDriverCount", count) ||
-        !FUNCTION(library, "GDALGetDriver", driver) ||
-        !FUNCTION(library, "GDALGetDriverShortName", name))
+    if (!doctor_function(library, "GDALGetDriverCount", &count) ||
+        !doctor_function(library, "GDALGetDriver", &driver) ||
+        !doctor_function(library, "GDALGetDriverShortName", &name))
         return;
     for (int i = 0; i < count(); i++) {
         const char *text = name(driver(i));
@@ -49,10 +46,10 @@ static void ask_library(void *context, FILE *out) {
         fprintf(out, "error=%s\n", dlerror());
         return;
     }
-    if (FUNCTION(library, "GDALVersionInfo", version))
+    if (doctor_function(library, "GDALVersionInfo", &version))
         fprintf(out, "version=%s\n", version("RELEASE_NAME"));
     fflush(out);
-    if (FUNCTION(library, "GDALAllRegister", all))
+    if (doctor_function(library, "GDALAllRegister", &all))
         all();
     tell_drivers(library, out);
 }
@@ -77,13 +74,6 @@ typedef struct gdal {
     doctor_list named;  /* those of GDAL_DRIVER_PATH; empty: it is not set */
     doctor_probe answer;
 } gdal;
-
-static long number_of(const doctor_probe *probe, const char *name) {
-    char *text = doctor_probe_value(probe, name, 0);
-    const long number = text ? strtol(text, NULL, 10) : 0;
-    free(text);
-    return number;
-}
 
 /* malloc'ed; NULL where none of the directories has the file. */
 static char *driver_in(const doctor_list *places) {
@@ -210,7 +200,8 @@ static void check_version(const gdal *g) {
 }
 
 static void judge(const gdal *g) {
-    const long ours = number_of(&g->answer, "Zarr3"), other = number_of(&g->answer, "Zarr");
+    const long ours = doctor_probe_number(&g->answer, "Zarr3"),
+               other = doctor_probe_number(&g->answer, "Zarr");
     if (ours > 0)
         doctor_fact(g->d, "%s   %s   Zarr3 is driver %ld%s", g->version, g->path, ours,
                     other > ours ? ", before Zarr" : "");

@@ -27,21 +27,13 @@ typedef int (*count_fn)(unsigned *);
 typedef ssize_t (*path_fn)(unsigned, char *, size_t);
 typedef int64_t (*register_fn)(const char *, int64_t);
 
-static void *function_of(void *library, const char *name, void *out, size_t size) {
-    void *found = dlsym(library, name);
-    memcpy(out, &found, size);
-    return found;
-}
-
-#define FUNCTION(library, name, pointer) function_of(library, name, &(pointer), sizeof(pointer))
-
 static void tell_paths(void *library, FILE *out) {
     count_fn count;
     path_fn get;
     unsigned paths = 0;
     char text[4096];
-    if (!FUNCTION(library, "H5PLsize", count) || !FUNCTION(library, "H5PLget", get) ||
-        count(&paths) < 0)
+    if (!doctor_function(library, "H5PLsize", &count) ||
+        !doctor_function(library, "H5PLget", &get) || count(&paths) < 0)
         return;
     for (unsigned i = 0; i < paths; i++) {
         if (get(i, text, sizeof text) > 0)
@@ -77,15 +69,16 @@ static void ask_library(void *context, FILE *out) {
         fprintf(out, "error=%s\n", dlerror());
         return;
     }
-    if (FUNCTION(library, "H5get_libversion", version) && version(&major, &minor, &release) >= 0)
+    if (doctor_function(library, "H5get_libversion", &version) &&
+        version(&major, &minor, &release) >= 0)
         fprintf(out, "version=%u.%u.%u\nmajor=%u\nminor=%u\n", major, minor, release, major, minor);
     if (dlsym(library, "H5Pset_fapl_mpio"))
         fprintf(out, "parallel=1\n");
-    if (!FUNCTION(library, "H5open", open_library) || open_library() < 0)
+    if (!doctor_function(library, "H5open", &open_library) || open_library() < 0)
         return;
     tell_paths(library, out);
     fflush(out);
-    if (!FUNCTION(library, "H5VLregister_connector_by_name", find_connector))
+    if (!doctor_function(library, "H5VLregister_connector_by_name", &find_connector))
         return;
     fprintf(out, "connector=%d\n", find_connector("zarr", 0) >= 0);
     tell_loaded(out);
@@ -109,13 +102,6 @@ typedef struct hdf5 {
     const char *nearby;   /* one that another library finds, or NULL */
     doctor_probe *answer; /* of the child */
 } hdf5;
-
-static long number_of(const doctor_probe *probe, const char *name) {
-    char *text = doctor_probe_value(probe, name, 0);
-    const long number = text ? strtol(text, NULL, 10) : 0;
-    free(text);
-    return number;
-}
 
 static char *connector_in(const doctor_list *places) {
     for (size_t i = 0; i < places->count; i++) {
@@ -153,11 +139,6 @@ static void check_version(doctor *d, const char *file) {
     free(version);
 }
 
-static bool variable_is_ours(void) {
-    const char *value = doctor_variable("HDF5_VOL_CONNECTOR");
-    return value && strncmp(value, "zarr", 4) == 0 && (value[4] == '\0' || value[4] == ' ');
-}
-
 /* A connector that is named and not there is worse than none. */
 static void find_missing(const hdf5 *h) {
     char *way = h->nearby && h->places.count
@@ -167,7 +148,7 @@ static void find_missing(const hdf5 *h) {
                                    CONNECTOR);
     char *where = h->places.count == 1 ? doctor_print("in %s", h->places.text[0])
                                        : doctor_print("in the plugin directories");
-    if (variable_is_ours())
+    if (doctor_connector_is_named())
         doctor_find(h->d, DOCTOR_ERROR,
                     "HDF5_VOL_CONNECTOR names the connector zarr, and HDF5 %s finds no %s %s: its "
                     "programs print an error and make HDF5 files called x.zarr, and h5py 3.16 "
@@ -220,7 +201,7 @@ static void judge(const hdf5 *h) {
     check_version(h->d, h->connector);
     if (!h->loads)
         find_unloaded(h);
-    else if (h->major >= 2 && !variable_is_ours())
+    else if (h->major >= 2 && !doctor_connector_is_named())
         doctor_find(h->d, DOCTOR_WARN,
                     "HDF5 %s asks the connector only when it is named: programs find no store -> "
                     "export HDF5_VOL_CONNECTOR=zarr before they start",
@@ -243,9 +224,9 @@ static bool ask(hdf5 *h) {
         free(error);
         return false;
     }
-    h->major = number_of(h->answer, "major");
-    h->minor = number_of(h->answer, "minor");
-    h->loads = number_of(h->answer, "connector") == 1;
+    h->major = doctor_probe_number(h->answer, "major");
+    h->minor = doctor_probe_number(h->answer, "minor");
+    h->loads = doctor_probe_number(h->answer, "connector") == 1;
     for (size_t i = 0; (text = doctor_probe_value(h->answer, "path", i)) != NULL; i++) {
         doctor_list_add(&h->places, text, strlen(text));
         free(text);
@@ -255,7 +236,7 @@ static bool ask(hdf5 *h) {
 }
 
 static void tell(const hdf5 *h) {
-    const bool is_parallel = number_of(h->answer, "parallel") == 1;
+    const bool is_parallel = doctor_probe_number(h->answer, "parallel") == 1;
     doctor_fact(h->d, "%s %s   %s   connector %s", h->version, is_parallel ? "parallel" : "serial",
                 h->path,
                 h->loads       ? "loads"

@@ -172,6 +172,13 @@ char *doctor_probe_value(const doctor_probe *probe, const char *name, size_t ind
     return NULL;
 }
 
+long doctor_probe_number(const doctor_probe *probe, const char *name) {
+    char *text = doctor_probe_value(probe, name, 0);
+    const long number = text ? strtol(text, NULL, 10) : 0;
+    free(text);
+    return number;
+}
+
 char *doctor_probe_words(const doctor_probe *probe) {
     const char *found = NULL;
     size_t length = 0;

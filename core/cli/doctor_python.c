@@ -52,11 +52,6 @@ static bool is_answered(doctor *d, const doctor_probe *probe, const char *packag
     return !crashed && probe->status == 0;
 }
 
-static bool variable_is_ours(void) {
-    const char *value = doctor_variable("HDF5_VOL_CONNECTOR");
-    return value && strncmp(value, "zarr", 4) == 0 && (value[4] == '\0' || value[4] == ' ');
-}
-
 static void judge_h5py(doctor *d, const char *hdf5, bool has_connector, bool has_package) {
     const bool is_old = strncmp(hdf5, "1.14", 4) < 0 && strncmp(hdf5, "1.", 2) == 0;
     const bool is_v2 = strncmp(hdf5, "1.", 2) != 0;
@@ -66,7 +61,7 @@ static void judge_h5py(doctor *d, const char *hdf5, bool has_connector, bool has
                     hdf5);
     else if (has_package)
         doctor_fact(d, "h5py opens stores after: import zarrbridge");
-    else if (!has_connector && variable_is_ours())
+    else if (!has_connector && doctor_connector_is_named())
         doctor_find(d, DOCTOR_ERROR,
                     "HDF5_VOL_CONNECTOR names the connector zarr, and h5py's HDF5 %s does not find "
                     "it: h5py makes HDF5 files called x.zarr, and 3.16 crashes -> export "
@@ -77,7 +72,7 @@ static void judge_h5py(doctor *d, const char *hdf5, bool has_connector, bool has
                     "h5py's HDF5 %s finds no libhdf5_vol_zarr.so -> pip install zarrbridge and "
                     "import it first, or export HDF5_PLUGIN_PATH=DIRECTORY of that file",
                     hdf5);
-    else if (is_v2 && !variable_is_ours())
+    else if (is_v2 && !doctor_connector_is_named())
         doctor_find(d, DOCTOR_WARN,
                     "h5py's HDF5 %s asks the connector only when it is named: stores do not open "
                     "-> export HDF5_VOL_CONNECTOR=zarr, or pip install zarrbridge and import it "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the subjects of doctor share: lists, libraries, versions, names that are near. */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <stdarg.h>
@@ -32,6 +33,17 @@ char *doctor_join(const char *directory, const char *name) {
 const char *doctor_variable(const char *name) {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
+}
+
+bool doctor_connector_is_named(void) {
+    const char *value = doctor_variable("HDF5_VOL_CONNECTOR");
+    return value && strncmp(value, "zarr", 4) == 0 && (value[4] == '\0' || value[4] == ' ');
+}
+
+bool doctor_function(void *library, const char *name, void *pointer) {
+    void *found = dlsym(library, name);
+    memcpy(pointer, &found, sizeof found);
+    return found != NULL;
 }
 
 /* ---- Lists --------------------------------------------------------------------------------- */
