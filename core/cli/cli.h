@@ -8,9 +8,10 @@
  *
  *     static int run(const cli_call *call) { ... return CLI_FINE; }
  *     const cli_command command_doctor = {.name = "doctor", .arguments = "[PATH]", .most = 1,
- *                                         .summary = "tell what is wrong with ...", .run = run, ...};
+ *                                         .summary = "tell what is wrong", .run = run, ...};
  *
- * and `&command_doctor` in commands.c and commands.h, and the file in core/CMakeLists.txt.
+ * and `&command_doctor` in commands.c and commands.h, and the file in core/CMakeLists.txt. Then
+ * `zarrbridge help --markdown > docs/program.md`.
  *
  * Findings go to standard output, one a line, or with --json as one document (report.h). What a
  * call did in all, progress and errors go to standard error. The program uses the public headers

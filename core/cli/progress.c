@@ -103,7 +103,7 @@ static void *run(void *context) {
         next.tv_nsec += TICK_NS;
         next.tv_sec += next.tv_nsec / 1000000000;
         next.tv_nsec %= 1000000000;
-        (void)pthread_cond_timedwait(&p->changed, &p->lock, &next);
+        (void)pthread_cond_clockwait(&p->changed, &p->lock, CLOCK_MONOTONIC, &next);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
@@ -117,7 +117,6 @@ static void progress_free(progress *p) {
 
 progress *progress_begin(const cli_call *call, zb_hierarchy *hierarchy, const char *path) {
     const char *terminal = getenv("TERM");
-    pthread_condattr_t monotonic;
     if (call->quiet || !isatty(STDERR_FILENO) || !terminal || strcmp(terminal, "dumb") == 0)
         return NULL;
     progress *p = calloc(1, sizeof *p);
@@ -129,10 +128,7 @@ progress *progress_begin(const cli_call *call, zb_hierarchy *hierarchy, const ch
     atomic_store(&p->permille, -1);
     clock_gettime(CLOCK_MONOTONIC, &p->start);
     pthread_mutex_init(&p->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&p->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    pthread_cond_init(&p->changed, NULL);
     draw(p);
     if (hierarchy)
         zb_hierarchy_tell_chunks(hierarchy, take_chunk, p);
