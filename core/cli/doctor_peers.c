@@ -2,8 +2,8 @@
 /*
  * `doctor --peers N DIR`: whether locks hold between machines. N processes meet in DIR, each of
  * which makes a file there. The one whose name is the first takes a lock, and says so; all others
- * must be refused. Then it lets go, and each of them must get it. Each writes its answer into a file
- * of its own, and all of them tell all answers.
+ * must be refused. Then it lets go, and each of them must get it. Each writes its answer into a
+ * file of its own, and all of them tell all answers.
  *
  * The processes wait for each other's files, for as long as --seconds says.
  */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs `zarrbridge doctor` in an environment of which all is known."""
+import functools
 import json
 import os
 import pathlib
@@ -47,6 +48,10 @@ class Answer:
 
 def doctor(*arguments, variables=None, **options):
     return Answer(start(*arguments, variables=variables, **options))
+
+
+ask_self, ask_variable, ask_hdf5, ask_gdal, ask_python, ask_path = (
+    functools.partial(doctor, "--only", subject) for subject in ("self", "variable", "hdf5", "gdal", "python", "path"))
 
 
 def patched(source, target, *pairs):

@@ -203,7 +203,8 @@ static enum zb_code on_resizing(void *context, const zb_node *array, const char 
     return report(context, ZB_FINDING_STALE, key, "shrinking the array was killed half-way");
 }
 
-/* Where there is no node nothing is lacking an array: what looks like a chunk is somebody's file. */
+/* Where there is no node nothing is lacking an array: what looks like a chunk is somebody's
+   file. */
 static enum zb_code on_other(void *context, enum zb_finding_kind kind, const char *key,
                              const char *message, zb_error *err) {
     const verifying *v = context;
@@ -213,7 +214,7 @@ static enum zb_code on_other(void *context, enum zb_finding_kind kind, const cha
     return report(context, kind, key, message);
 }
 
-/* ---- The whole --------------------------------------------------------------------------------- */
+/* ---- The whole ----------------------------------------------------------------------------- */
 
 static enum zb_code stop_at_node(void *context, const zb_node *node, zb_error *err) {
     (void)node;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GDAL says of a directory that it is not recognized, whatever is in it. A name that is claimed here
- * is shown to no other driver, so that only those are that speak for Zarr.
+ * GDAL says of a directory that it is not recognized, whatever is in it. A name that is claimed
+ * here is shown to no other driver, so that only those are that speak for Zarr.
  */
 #include "dataset/wrong_names.h"
 

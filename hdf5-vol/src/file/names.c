@@ -210,7 +210,7 @@ bool vol_filename_explain(const char *name, zb_error *err) {
         if (code != ZB_EUNSUPPORTED && !(is_directory && code == ZB_ENOTFOUND))
             return false;
     }
-    if (is_directory && err->code == ZB_ENOTFOUND)
+    if (is_directory && (err->code == ZB_ENOTFOUND || err->code == ZB_EINVAL))
         err->sys_errno = EISDIR;
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that a program could not open: those of which something is known, and those that are left to
-   others. */
+/* Names that a program could not open: those of which something is known, and those that are left
+   to others. */
 #include <sys/stat.h>
 #include <unistd.h>
 
