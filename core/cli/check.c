@@ -95,8 +95,10 @@ static int verify(const cli_call *call) {
     const int status = report_end(&c.report, report_sum(call, &sum), found);
     say_sum(call, &sum);
     if (sum.nodes == 0)
-        fprintf(stderr, "zarrbridge: '%s' is not a store: no group and no array could be checked\n",
-                call->arguments[0]);
+        fprintf(stderr,
+                "zarrbridge: '%s' is not a store: no group and no array could be checked; its "
+                "zarr.json would be '%s/zarr.json'\n",
+                call->arguments[0], call->arguments[0]);
     return status;
 }
 

@@ -196,9 +196,10 @@ static void wait_for_credentials(zb__request *request) {
 }
 
 static void finish(zb__request *request, CURLcode result) {
-    char failure[sizeof request->failure + 1];
+    char failure[sizeof request->failure + ZB__ADVICE_SIZE];
     const bool may_again = zb__transfer_may_again(request, result);
-    snprintf(failure, sizeof failure, "%s", zb__transfer_words(request, result));
+    snprintf(failure, sizeof failure, "%s%s", zb__transfer_words(request, result),
+             zb__transfer_advice(request, result));
     detach(request);
     switch (zb__request_end(request, result ? failure : NULL, may_again)) {
     case ZB__DONE:

@@ -235,6 +235,24 @@ const char *zb__transfer_words(const zb__request *request, CURLcode failure) {
     return request->failure[0] ? request->failure : curl_easy_strerror(failure);
 }
 
+const char *zb__transfer_advice(const zb__request *request, CURLcode failure) {
+    switch (failure) {
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_ISSUER_ERROR:
+        return " (name the file with the certificate of its authority: SSL_CERT_FILE, or "
+               "#ca_file=PATH behind the URL)";
+    case CURLE_SSL_CACERT_BADFILE:
+        return " (this file is named by #ca_file=PATH behind the URL, or by SSL_CERT_FILE, "
+               "CURL_CA_BUNDLE or AWS_CA_BUNDLE)";
+    case CURLE_SSL_CONNECT_ERROR:
+        return strstr(request->failure, "wrong version number")
+                   ? " (the host may speak http:// at this port)"
+                   : "";
+    default:
+        return "";
+    }
+}
+
 bool zb__transfer_may_again(const zb__request *request, CURLcode failure) {
     if (quotes_url(request))
         return false;

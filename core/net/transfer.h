@@ -20,4 +20,8 @@ bool zb__transfer_may_again(const zb__request *request, CURLcode failure);
 /* What the transfer has failed of: nothing of a URL. */
 const char *zb__transfer_words(const zb__request *request, CURLcode failure);
 
+/* What a person can do about it, to stand behind those words; "" where that is not known. */
+#define ZB__ADVICE_SIZE 160
+const char *zb__transfer_advice(const zb__request *request, CURLcode failure);
+
 #endif

@@ -41,7 +41,7 @@ open(folder + "/attributes.zarr/.zattrs", "w").write("{}")
 
 
 def test_thousands_of_opens_give_what_they_gave_without_us(tmp_path):
-    """Opens of .h5 files, missing ones, garbage, directories."""
+    """Opens of .h5 files, missing ones, garbage, directories. Of one that is called like a store the reason is told."""
     results = []
     for plugins, count in ((False, 10), (True, COUNT)):
         folder = tmp_path / ("with" if plugins else "without")
@@ -49,7 +49,10 @@ def test_thousands_of_opens_give_what_they_gave_without_us(tmp_path):
         run_new_python(NATIVE, folder, connector=None)
         out = run_new_python(OPEN_MANY, folder, count, connector=None, plugins=plugins)
         assert out.count(f", {count})") == 9
-        results.append(out.replace(str(folder), "FOLDER").replace(f", {count})", ", COUNT)"))
+        said = re.findall(r"attributes.zarr .*IsADirectoryError 21.*", out)
+        assert len(said) == 2 and all(("this is not a Zarr store" in line) == (plugins and SEARCHES) for line in said)
+        results.append(re.sub(r"(attributes.zarr ).*", r"\1fails", out).replace(str(folder), "FOLDER")
+                       .replace(f", {count})", ", COUNT)"))
     assert results[0] == results[1] and "opened ['s', 'x']" in results[0]
 
 

@@ -195,6 +195,9 @@ ZB_API enum zb_code zb_url_split(const char *url, char **root, char **node, zb_e
    any other name as it is. malloc'ed; NULL without memory. */
 ZB_API char *zb_name_without_secrets(const char *name);
 
+/* True if a path, or a URL of any kind, ends in .zarr, in letters of either case. */
+ZB_API bool zb_name_is_zarr(const char *name);
+
 /* The name of an array that is the root of a store of this name, for hosts whose arrays have names:
    the last part of its path without the suffix (without both of x.zarr.zip), "data" where that
    leaves none. malloc'ed; NULL without memory. */
@@ -225,6 +228,12 @@ ZB_API enum zb_code zb_destination_look(const char *name, const char *path,
 /* The error for a destination that is ZB_PLACE_OTHER: ZB_EIO with EEXIST. The caller says before
    what it was about to do (zb_error_prefix). */
 ZB_API enum zb_code zb_destination_refuse(zb_error *err);
+
+/* Whether a name that a program could not open is that of a store that went wrong: a directory
+   called *.zarr without a document, a store of another kind (kerchunk, Icechunk, N5), a form of
+   name that is not known here (~, file://). *err then says what is there, and what to do. False,
+   with *err as it was, for all other names, after one or two system calls. No host is asked. */
+ZB_API bool zb_name_explain(const char *name, zb_error *err);
 
 /* True if the document at a path says "zarr_format": 3, whether the rest of it is readable or
    not. Any thread. */

@@ -36,7 +36,8 @@ typedef struct verifying {
     void *context;
     pthread_mutex_t lock; /* guards all below but the batch */
     zb_verify_summary summary;
-    bool stopped; /* the caller has seen enough */
+    bool stopped;  /* the caller has seen enough */
+    bool has_node; /* anywhere in the store */
     pending batch[BATCH];
     size_t count;
 } verifying;
@@ -202,10 +203,48 @@ static enum zb_code on_resizing(void *context, const zb_node *array, const char 
     return report(context, ZB_FINDING_STALE, key, "shrinking the array was killed half-way");
 }
 
+/* Where there is no node nothing is lacking an array: what looks like a chunk is somebody's
+   file. */
 static enum zb_code on_other(void *context, enum zb_finding_kind kind, const char *key,
                              const char *message, zb_error *err) {
+    const verifying *v = context;
     (void)err;
+    if (kind == ZB_FINDING_ORPHANED && !v->has_node)
+        return ZB_OK;
     return report(context, kind, key, message);
+}
+
+/* ---- The whole ----------------------------------------------------------------------------- */
+
+static enum zb_code stop_at_node(void *context, const zb_node *node, zb_error *err) {
+    (void)node;
+    *(bool *)context = true;
+    return zb_fail(err, ZB_ECANCELLED, "a node is found");
+}
+
+static enum zb_code pass_directory(void *context, const char *prefix, zb_error *err) {
+    (void)context, (void)prefix, (void)err;
+    return ZB_OK;
+}
+
+static enum zb_code pass_key(void *context, const zb_node *array, const char *key, zb_error *err) {
+    (void)context, (void)array, (void)key, (void)err;
+    return ZB_OK;
+}
+
+/* Of a store whose root has a document one question tells. */
+static bool has_node(zb_hierarchy *hierarchy) {
+    zb_object_info info;
+    bool found = zb_store_stat(hierarchy->store, "zarr.json", &info, NULL) != ZB_ENOTFOUND;
+    bool is_missing;
+    const zb__visitor visitor = {.context = &found,
+                                 .directory = pass_directory,
+                                 .node = stop_at_node,
+                                 .journal = pass_key,
+                                 .resizing = pass_key};
+    if (!found)
+        (void)zb__check_walk(hierarchy, &visitor, &is_missing, NULL);
+    return found;
 }
 
 enum zb_code zb_hierarchy_verify(zb_hierarchy *hierarchy, zb_finding_fn fn, void *context,
@@ -225,9 +264,10 @@ enum zb_code zb_hierarchy_verify(zb_hierarchy *hierarchy, zb_finding_fn fn, void
                                  .resizing = on_resizing,
                                  .other = on_other};
     bool is_missing = false;
-    enum zb_code code = hierarchy->store->hints.can_list
-                            ? zb__check_walk(hierarchy, &visitor, &is_missing, err)
-                            : zb__check_walk_named(hierarchy, &visitor, err);
+    const bool lists = hierarchy->store->hints.can_list;
+    v->has_node = lists && has_node(hierarchy);
+    enum zb_code code = lists ? zb__check_walk(hierarchy, &visitor, &is_missing, err)
+                              : zb__check_walk_named(hierarchy, &visitor, err);
     if (code == ZB_OK)
         code = run_batch(v, err);
     if (code == ZB_OK && is_missing && v->summary.findings == 0)

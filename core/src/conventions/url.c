@@ -86,6 +86,12 @@ bool zb_url_is_zarr(const char *url) {
     return zb_name_is_url(url) && (drop_document(url, &path) || store_end(url, path) > 0);
 }
 
+bool zb_name_is_zarr(const char *name) {
+    part path = {0, zb_name_is_url(name) ? zb__url_path_end(name) : strlen(name)};
+    drop_slashes(name, &path);
+    return ends_in(name, last_name(name, path), ".zarr");
+}
+
 bool zb_url_is_writable(const char *url) {
     part path = path_of(url);
     drop_document(url, &path);

@@ -157,8 +157,10 @@ static enum zb_code names_above(const zb_node *group, search *s) {
     zb_node_release(owner.opened);
     free(owner.path);
     if (!found)
-        code = zb_fail(s->err, ZB_EUNSUPPORTED,
-                       "the store cannot list names, and no consolidated metadata tells them");
+        code = zb_fail(
+            s->err, ZB_EUNSUPPORTED,
+            "the store cannot list names, and no consolidated metadata tells them: name a node "
+            "of it, or run `zarrbridge consolidate` where the store was made");
     return code;
 }
 

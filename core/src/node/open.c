@@ -69,8 +69,8 @@ enum zb_code zb__node_open_own(zb_hierarchy *hierarchy, const char *path, zb_nod
     if (code)
         return zb_error_prefix(err, code, "store %s", hierarchy->store->label);
     code = read_steady(hierarchy, &document, &home, err);
-    if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(hierarchy->store, err))
-        code = ZB_EUNSUPPORTED;
+    if (code == ZB_ENOTFOUND && *path == '\0')
+        code = zb__foreign_root(hierarchy->store, err);
     if (code)
         return zb__node_add_context(hierarchy, "node", path, code, err);
     code = zb__node_make(hierarchy, path, document.text, document.size, out, err);
@@ -158,8 +158,8 @@ enum zb_code zb__node_look(zb_hierarchy *hierarchy, const char *path, zb__looked
     size_t size = 0;
     int format;
     enum zb_code code = zb__node_read_any(hierarchy, path, &text, &size, NULL, &format, err);
-    if (code == ZB_ENOTFOUND && *path == '\0' && zb__foreign_root(hierarchy->store, err))
-        code = ZB_EUNSUPPORTED;
+    if (code == ZB_ENOTFOUND && *path == '\0')
+        code = zb__foreign_root(hierarchy->store, err);
     if (code)
         return zb__node_add_context(hierarchy, "node", path, code, err);
     if (last->array && last->format == format && last->size == size &&

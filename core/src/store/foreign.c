@@ -4,10 +4,49 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- Names that are written in another way -------------------------------------------------- */
+
+/* Where a name begins with this word, what is behind it; else NULL. */
+static const char *behind(const char *name, const char *word) {
+    const size_t length = strlen(word);
+    return strncasecmp(name, word, length) == 0 ? name + length : NULL;
+}
+
+/* A shell replaces the sign where it is not quoted; the name that a program gets has it no more. */
+static enum zb_code look_at_home(const char *name, zb_error *err) {
+    const char *home = secure_getenv("HOME");
+    struct stat st;
+    if (name[0] != '~' || name[1] != '/' || stat(name, &st) == 0)
+        return ZB_OK;
+    zb_fail(err, ZB_ENOTFOUND,
+            "there is no '%s': only a shell knows ~ as the home directory, and not between quotes: "
+            "write '%s%s'",
+            name, home ? home : "/home/...", name + 1);
+    if (err)
+        err->sys_errno = ENOENT;
+    return ZB_ENOTFOUND;
+}
+
+static enum zb_code look_at_words(const char *name, zb_error *err) {
+    const char *url = behind(name, "zarr:"), *shown = url ? url : name;
+    const char *path = behind(shown, "file://");
+    if (path)
+        return zb_fail(err, ZB_EUNSUPPORTED, "'%s' is a URL for a local path: write '%s'", name,
+                       behind(path, "localhost/") ? path + strlen("localhost") : path);
+    if (url && (zb_name_is_url(url) || access(name, F_OK) != 0))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "'%.*s': zarr: stands before URLs in names for HDF5 programs alone: write "
+                       "'%.*s'",
+                       (int)strcspn(name, "?#"), name, (int)strcspn(url, "?#"), url);
+    return look_at_home(name, err);
+}
 
 /* ---- Names that are no directories -------------------------------------------------------- */
 
@@ -53,6 +92,13 @@ static bool is_references(const char *head, size_t size) {
             has(head, size, ".zarray\"") || has(head, size, ".zmetadata\""));
 }
 
+static enum zb_code fail_references(const char *path, zb_error *err) {
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "'%s' is a kerchunk reference file, which leads to chunks in other files and "
+                   "is not read here: write a store of Zarr version 3 from it with xarray",
+                   path);
+}
+
 static enum zb_code look_at_head(const char *path, const char *head, size_t size, zb_error *err) {
     if (begins(head, size, "PK\3\4", 4) || begins(head, size, "PK\5\6", 4))
         return zb_fail(err, ZB_EUNSUPPORTED,
@@ -67,11 +113,7 @@ static enum zb_code look_at_head(const char *path, const char *head, size_t size
                        "'%s' is the document of a Zarr node: name the directory that it is in",
                        path);
     if (is_references(head, size))
-        return zb_fail(
-            err, ZB_EUNSUPPORTED,
-            "'%s' is a kerchunk reference file, which leads to chunks in other files and "
-            "is not read here: write a store of Zarr version 3 from it with xarray",
-            path);
+        return fail_references(path, err);
     struct stat st;
     if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
         return zb_fail_errno(err, ENOTDIR,
@@ -86,6 +128,9 @@ enum zb_code zb__foreign_file(const char *path, zb_error *err) {
     if (zb_name_is_url(path))
         return zb_fail(err, ZB_EUNSUPPORTED, "'%.*s' is a URL, not the path of a directory", shown,
                        path);
+    enum zb_code code = look_at_words(path, err);
+    if (code)
+        return code;
     if (is_url(path))
         return zb_fail(
             err, ZB_EUNSUPPORTED,
@@ -95,9 +140,19 @@ enum zb_code zb__foreign_file(const char *path, zb_error *err) {
     char *head = malloc(HEAD_BYTES);
     if (!head)
         return ZB_OK; /* the caller's own error will do */
-    enum zb_code code = look_at_head(path, head, read_head(path, head, HEAD_BYTES), err);
+    code = look_at_head(path, head, read_head(path, head, HEAD_BYTES), err);
     free(head);
     return code;
+}
+
+enum zb_code zb__foreign_references(const char *path, zb_error *err) {
+    const size_t length = strlen(path);
+    if (length < 5 || strcasecmp(path + length - 5, ".json") != 0)
+        return ZB_OK;
+    char *head = malloc(HEAD_BYTES);
+    const bool is_one = head && is_references(head, read_head(path, head, HEAD_BYTES));
+    free(head);
+    return is_one ? fail_references(path, err) : ZB_OK;
 }
 
 /* ---- Directories -------------------------------------------------------------------------- */
@@ -136,7 +191,52 @@ static bool is_icechunk(zb_store *store) {
            found.snapshots && found.manifests && found.refs_or_repo;
 }
 
-enum zb_code zb__foreign_root(zb_store *store, zb_error *err) {
+/* ---- Directories without a document --------------------------------------------------------- */
+
+/* As many directories are asked for a document of their own. */
+#define MOST_LOOKS 100
+
+typedef struct nearby {
+    zb_store *store;
+    unsigned looks;
+    bool any;     /* there is an entry */
+    char *inside; /* the name of a directory with a document; malloc'ed */
+} nearby;
+
+static int look_inside(void *context, const zb_list_entry *entry) {
+    nearby *found = context;
+    char *key;
+    found->any = true;
+    if (!entry->is_prefix || asprintf(&key, "%s/zarr.json", entry->name) < 0)
+        return 0;
+    if (there(found->store, key))
+        found->inside = strdup(entry->name);
+    free(key);
+    return found->inside || ++found->looks == MOST_LOOKS;
+}
+
+/* Of a directory that a person may have mistaken for a store. Elsewhere the error names the object
+   that was asked for. */
+static void describe_missing(zb_store *store, zb_error *err) {
+    nearby found = {.store = store};
+    if (!err || !store->hints.is_local || !store->hints.can_list)
+        return;
+    const bool listed = zb_store_list(store, "", look_inside, &found, NULL) == ZB_OK;
+    const int saved = err->sys_errno;
+    if (found.inside)
+        zb_fail(err, ZB_ENOTFOUND,
+                "this is not a Zarr store: its zarr.json would be '%s/zarr.json'; there is one in "
+                "'%s/%s'",
+                store->label, store->label, found.inside);
+    else
+        zb_fail(err, ZB_ENOTFOUND,
+                "this is not a Zarr store: its zarr.json would be '%s/zarr.json'%s", store->label,
+                listed && !found.any ? ", and the directory is empty" : "");
+    err->sys_errno = saved;
+    free(found.inside);
+}
+
+static enum zb_code look_at_signs(zb_store *store, zb_error *err) {
     if (says(store, ".zmetadata", "\"record_size\""))
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "this is a kerchunk reference directory (Parquet), which leads to chunks in "
@@ -157,4 +257,12 @@ enum zb_code zb__foreign_root(zb_store *store, zb_error *err) {
                        "this is an Icechunk repository, which is not read here: write its content "
                        "to a plain store of Zarr version 3");
     return ZB_OK;
+}
+
+enum zb_code zb__foreign_root(zb_store *store, zb_error *err) {
+    const enum zb_code code = look_at_signs(store, err);
+    if (code)
+        return code;
+    describe_missing(store, err);
+    return ZB_ENOTFOUND;
 }

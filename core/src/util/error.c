@@ -124,5 +124,6 @@ const char *zb_code_name(enum zb_code code) {
 }
 
 const char *zb_version(void) {
-    return ZB_VERSION;
+    static const char signed_version[] = ZB_FILE_SIGN ZB_VERSION;
+    return signed_version + sizeof ZB_FILE_SIGN - 1;
 }

@@ -56,6 +56,9 @@ using OptionList = char **;
 #define ZARR3_HAS_THREADS_HINT
 #endif
 
+/* GDAL's own driver for Zarr reads kerchunk's references. */
+constexpr bool kOwnDriverReadsReferences = GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 11, 0);
+
 /* 3.11 brought 16-bit floats; before it they are shown as 32-bit ones. */
 #if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 11, 0)
 constexpr GDALDataType kFloat16 = GDT_Float16;

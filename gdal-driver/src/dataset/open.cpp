@@ -18,6 +18,7 @@
 #include "dataset/gdal_deletions.h"
 #include "dataset/own_driver.h"
 #include "dataset/subdatasets.h"
+#include "dataset/wrong_names.h"
 #include "store/unwritten_places.h"
 #include "options/creation_options.h"
 #include "store/location.h"
@@ -76,9 +77,12 @@ static bool is_ours(GDALOpenInfo *info) {
 }
 
 int identify(GDALOpenInfo *info) {
+    zb_error why;
     const bool ours = is_ours(info);
     if (ours)
         note_identified(info->pszFilename);
+    else if (is_wrong_name(info, &why))
+        return TRUE;
     const bool is_document = info->nHeaderBytes > 0 && names_document(info->pszFilename);
     if (!ours && (is_document || (info->bIsDirectory && holds_v2(info->pszFilename))))
         return has_own_driver(info) ? GDAL_IDENTIFY_UNKNOWN : TRUE;
@@ -351,9 +355,10 @@ static NodePtr find_node(GDALOpenInfo *info, Location *location, Hierarchy *hier
     }
     if (node != nullptr && (certain || !is_for_own_driver(info, *hierarchy, node.get())))
         return node;
-    *silent = node != nullptr ||
-              (!certain && (code != ZB_OK || has_given_up(err) ||
-                            !zb_place_claims_v3(hierarchy->store.get(), location->node.c_str())));
+    *silent =
+        node != nullptr || (!certain && err.sys_errno != EACCES &&
+                            (code != ZB_OK || has_given_up(err) ||
+                             !zb_place_claims_v3(hierarchy->store.get(), location->node.c_str())));
     if (!*silent)
         report(err);
     return nullptr;
@@ -364,8 +369,14 @@ static constexpr char kUnwritten[] = "this program has just created it, and has 
                                      "the one that it takes the place of";
 
 bool open_name(GDALOpenInfo *info, Opened *opened) {
+    zb_error why;
     if (!identify(info))
         return false;
+    if (!is_ours(info) && is_wrong_name(info, &why)) {
+        report(why);
+        return false;
+    }
+    check_open_options(info);
     Location location;
     if (!parse_location(info->pszFilename, &location)) {
         CPLError(CE_Failure, CPLE_OpenFailed,

@@ -31,10 +31,20 @@ static bool identifies(GDALDriver *driver, GDALOpenInfo *info) {
     return driver->pfnIdentify == nullptr || driver->pfnIdentify(info) != FALSE;
 }
 
-bool has_own_driver(GDALOpenInfo *info) {
+/* Null where the program names drivers, and not this one. */
+static GDALDriver *allowed_own_driver(const GDALOpenInfo *info) {
     const bool allowed = info->papszAllowedDrivers == nullptr ||
                          CSLFindString(info->papszAllowedDrivers, "Zarr") >= 0;
-    GDALDriver *driver = allowed ? own_driver() : nullptr;
+    return allowed ? own_driver() : nullptr;
+}
+
+bool own_driver_knows(GDALOpenInfo *info) {
+    GDALDriver *driver = allowed_own_driver(info);
+    return driver != nullptr && kOwnDriverReadsReferences && identifies(driver, info);
+}
+
+bool has_own_driver(GDALOpenInfo *info) {
+    GDALDriver *driver = allowed_own_driver(info);
     return driver != nullptr && (info->bIsDirectory || identifies(driver, info));
 }
 

@@ -34,6 +34,10 @@ GDALDriver *driver_of_v2(const char *name, CSLConstList options);
    names on a server, its versions know more and more. */
 bool has_own_driver(GDALOpenInfo *info);
 
+/* The same of directories, too, by that driver's own look at them. Before 3.11 it takes documents
+   of references for stores, and opens none of these. */
+bool own_driver_knows(GDALOpenInfo *info);
+
 /* True if that driver decodes this array, or all arrays that are children of this group, as far as
    their codecs tell. */
 bool own_driver_decodes(const zb_node *node);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * GDAL compares options with the declared list before we see them, but only warns. An option that
- * would give another array than was asked for is an error here; unknown options stay GDAL's affair.
+ * would give another array than was asked for is an error here; of unknown options GDAL warns, and
+ * this says which there are.
  */
 #include "options/creation_options.h"
 
@@ -10,6 +11,7 @@
 
 #include "base/json_text.h"
 #include "options/gdal_zarr_options.h"
+#include "options/option_names.h"
 
 #include "zarrbridge/write.h"
 
@@ -379,11 +381,9 @@ static bool is_harmless(const std::string &name) {
 }
 
 static std::string first_unknown(CSLConstList list) {
-    const std::string declared = CPLString(creation_option_list()).toupper();
     for (; list != nullptr && *list != nullptr; list++) {
         const std::string item = *list, name = item.substr(0, item.find_first_of("=:"));
-        if (!is_harmless(name) &&
-            declared.find("NAME='" + CPLString(name).toupper() + "'") == std::string::npos)
+        if (!is_harmless(name) && !declares_option(creation_option_list(), name))
             return name;
     }
     return {};
@@ -491,6 +491,8 @@ bool check_for_arrays(const CreationOptions &options, std::string *reason) {
 bool parse_creation_options(CSLConstList given, CreationOptions *options, std::string *reason) {
     CPLStringList ours;
     options->unknown = first_unknown(given);
+    if (!options->unknown.empty())
+        tell_options("creation", options->unknown, kOptions);
     if (!parse_flag(given, "APPEND_SUBDATASET", &options->append, reason) ||
         !translate_own_options(given, &ours, reason))
         return false;

@@ -56,6 +56,9 @@ bool vol_info_options(h5_lib *lib, hid_t fapl, vol_options *out);
 /* Whether HDF5_VOL_CONNECTOR is set to this connector. */
 bool vol_env_is_ours(void);
 
+/* Whether a value of that variable means this connector, by its name in another spelling. */
+bool vol_word_means_zarr(const char *text);
+
 #define VOL_NAME "zarr"
 #define VOL_VALUE 303 /* of the range for testing: docs/registration.md */
 

@@ -144,7 +144,7 @@ static bool is_hdf5_file(h5_lib *lib, const char *name, hid_t fapl, hid_t dxpl) 
    are not asked. */
 static void explain(h5_lib *lib, const char *name, hid_t fapl, hid_t dxpl) {
     zb_error err = {0};
-    if (zb_name_is_url(name) || vol_filename_look(name, NULL, &err) != ZB_EUNSUPPORTED ||
+    if (zb_name_is_url(name) || !vol_filename_explain(name, &err) ||
         is_hdf5_file(lib, name, fapl, dxpl))
         return;
     vol_release_id(lib, lib->H5Eget_current_stack()); /* which empties it */
@@ -283,6 +283,8 @@ static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t 
     free(path);
     bool ours = vol_env_is_ours();
     bool searching = !ours && in_search(lib);
+    /* The open that follows fails, and says why. */
+    zarr = zarr || (searching && zb_name_explain(name, NULL));
     if (!searching && vol_filename_is_url(name))
         return ask_host(lib, name, args->args.is_accessible.fapl_id,
                         args->args.is_accessible.accessible);

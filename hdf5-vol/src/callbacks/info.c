@@ -12,6 +12,7 @@
 
 #include "zarrbridge/write.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +132,12 @@ static herr_t info_compare(int *order, const void *a, const void *b) {
 
 /* ---- Parsing ---- */
 
+/* What messages say of the options. set_value() has the same. */
+#define OPTION_NAMES                                                                               \
+    "shards=auto|off|AxB, chunks=auto|AxB, strategy=rewrite|append|inplace, "                      \
+    "sync=none|close|always, chunk_keys=slashes|dots|v2, store=auto|all, unreadable=error|text, "  \
+    "netcdf_dimensions=0|1|auto, native_compat=0|1, remote=..."
+
 static bool set_value(vol_options *options, const char *name, const char *value) {
     unsigned choice = 0;
     if (strcmp(name, "native_compat") == 0 && choose(value, flag_words, &choice))
@@ -209,9 +216,33 @@ bool vol_info_options(h5_lib *lib, hid_t fapl, vol_options *out) {
     if (*out->wrong)
         VOL_PUSH(lib, FILE, BADVALUE,
                  "the connector zarr has no option '%s' (wrong name or value, in "
-                 "HDF5_VOL_CONNECTOR or a tool's --vol-info), and opens nothing with it",
+                 "HDF5_VOL_CONNECTOR or a tool's --vol-info), and opens nothing with it; there "
+                 "are " OPTION_NAMES,
                  out->wrong);
     return !*out->wrong;
+}
+
+/* The rest of a word that a name of ours begins, with at most one letter more, less or other. */
+static bool is_near(const char *word, size_t length, const char *name) {
+    const size_t size = strlen(name);
+    size_t same = 0, behind = 0;
+    while (same < length && same < size && tolower((unsigned char)word[same]) == name[same])
+        same++;
+    while (behind < length - same && behind < size - same &&
+           tolower((unsigned char)word[length - 1 - behind]) == name[size - 1 - behind])
+        behind++;
+    return length - same - behind <= 1 && size - same - behind <= 1;
+}
+
+bool vol_word_means_zarr(const char *text) {
+    static const char *const names[] = {VOL_NAME, "zarr3", "zarrbridge", "hdf5_vol_zarr",
+                                        "libhdf5_vol_zarr"};
+    const size_t length = strcspn(text, " \t;,:=.");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (is_near(text, length, names[i]))
+            return true;
+    }
+    return false;
 }
 
 bool vol_env_is_ours(void) {

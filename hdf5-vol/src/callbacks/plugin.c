@@ -8,6 +8,9 @@
 #include "callbacks/chunks.h"
 #include "callbacks/watched.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The abilities of stores; HDF5 itself branches on none of them, applications may. */
@@ -121,6 +124,19 @@ static void fill_class(h5_lib *lib) {
     lib->cls.introspect_cls.get_cap_flags = slot_class[slot].flags;
 }
 
+/* HDF5 comes here with each name that it looks for. Its own error tells of no plugin. */
+static void tell_of_variable(void) {
+    static atomic_flag is_told = ATOMIC_FLAG_INIT;
+    const char *given = getenv("HDF5_VOL_CONNECTOR");
+    if (given && !vol_env_is_ours() && vol_word_means_zarr(given) &&
+        !atomic_flag_test_and_set(&is_told))
+        fprintf(stderr,
+                "zarrbridge: HDF5_VOL_CONNECTOR=\"%s\" names no connector that is here: write "
+                "HDF5_VOL_CONNECTOR=zarr, and options behind a blank "
+                "(HDF5_VOL_CONNECTOR=\"zarr shards=auto\")\n",
+                given);
+}
+
 /* HDF5 asks for the type first and goes on only when it fits. */
 H5PLUGIN_DLL H5PL_type_t H5PLget_plugin_type(void) {
     return h5_lib_bind(__builtin_return_address(0)) ? H5PL_TYPE_VOL : H5PL_TYPE_ERROR;
@@ -132,6 +148,7 @@ H5PLUGIN_DLL const void *H5PLget_plugin_info(void) {
         return NULL;
     if (!lib->cls.name)
         fill_class(lib);
+    tell_of_variable();
     return &lib->cls;
 }
 

@@ -120,7 +120,7 @@ static size_t trimmed_length(const char *path) {
 
 static bool has_suffix(const char *path, const char *suffix) {
     const size_t length = trimmed_length(path), size = strlen(suffix);
-    return length >= size && strncmp(path + length - size, suffix, size) == 0;
+    return length >= size && strncasecmp(path + length - size, suffix, size) == 0;
 }
 
 bool vol_filename_becomes_zip(const char *name) {
@@ -200,6 +200,19 @@ enum zb_code vol_filename_look(const char *name, const char *remote, zb_error *e
     zb_hierarchy_release(hierarchy);
     vol_location_clear(&location);
     return code;
+}
+
+bool vol_filename_explain(const char *name, zb_error *err) {
+    struct stat info;
+    const bool is_directory = stat(name, &info) == 0 && S_ISDIR(info.st_mode);
+    if (!zb_name_explain(name, err)) {
+        const enum zb_code code = vol_filename_look(name, NULL, err);
+        if (code != ZB_EUNSUPPORTED && !(is_directory && code == ZB_ENOTFOUND))
+            return false;
+    }
+    if (is_directory && (err->code == ZB_ENOTFOUND || err->code == ZB_EINVAL))
+        err->sys_errno = EISDIR;
+    return true;
 }
 
 bool vol_filename_becomes_zarr(const char *name) {

@@ -52,6 +52,10 @@ uint64_t vol_filename_number(const char *name);
    options of stores on the network. */
 enum zb_code vol_filename_look(const char *name, const char *remote, zb_error *err);
 
+/* What is at a name that HDF5 itself cannot open, if that is known: zb_name_explain, and of any
+   directory or file that is of another kind. The numbers of errors are those of HDF5's own. */
+bool vol_filename_explain(const char *name, zb_error *err);
+
 /* A place in a store: the name that opens the store, and the path of a node in it. */
 typedef struct vol_location {
     char *root;

@@ -195,6 +195,18 @@ static void foreign_files_are_told_apart(void **state) {
     assert_int_equal(summary.findings, 0);
 }
 
+/* What looks like a chunk lacks its array in a store; without a node it is somebody's file. */
+static void without_a_node_nothing_is_an_orphan(void **state) {
+    fixture *f = *state;
+    zb_verify_summary summary;
+    fixture_must_put(f->store, "c/0/0", "?", PUT_LATER);
+    fixture_must_put(f->store, "lost/0.0.12", "?", PUT_LATER);
+    assert_int_equal(verify(f->hierarchy, &summary).total, 0);
+    assert_int_equal(summary.nodes + summary.foreign + summary.findings, 0);
+    zb_node_release(create(f->hierarchy, "deep/a", NULL));
+    assert_int_equal(verify(f->hierarchy, NULL).of[ZB_FINDING_ORPHANED], 2);
+}
+
 /* Of each kind one in the place of a chunk, and the rest of the store is checked. */
 static void what_is_no_file_is_damage(void **state) {
     fixture *f = *state;
@@ -532,6 +544,7 @@ int main(void) {
         FIXTURE_TEST(damage_is_found_and_left),
         FIXTURE_TEST(orphans_are_found_and_left),
         FIXTURE_TEST(foreign_files_are_told_apart),
+        FIXTURE_TEST(without_a_node_nothing_is_an_orphan),
         FIXTURE_TEST(what_is_no_file_is_damage),
         FIXTURE_TEST(documents_are_checked),
         FIXTURE_TEST(bombs_are_not_read),

@@ -46,8 +46,8 @@ static void directories_say_what_they_are(void **state) {
         {".zmetadata", "{\"zarr_consolidated_format\": 1}", "without the documents"},
         {".zmetadata", "{\"record_size\": 10}", "kerchunk reference directory"},
         {"attributes.json", "{\"n5\": \"2.5.0\"}", "this is N5"},
-        {"attributes.json", "{\"n\": 5}", "No such file"},
-        {"notes.txt", "", "No such file"},
+        {"attributes.json", "{\"n\": 5}", "this is not a Zarr store"},
+        {"notes.txt", "", "this is not a Zarr store"},
     };
     zb_node *node;
     zb_error err;
