@@ -127,13 +127,19 @@ def test_a_node_is_described(store):
                        dimension_names=["y\n", None], attributes={"units": "m", "b\nc": [1]})
     assert run("info", store / "c") == (0, [
         "array /c", "  format      Zarr version 3", "  type        int16", "  shape       (7, 3)",
-        "  chunks      (7, 3)", '  codecs      [{"name":"bytes","configuration":{"endian":"little"}}]',
-        "  fill value  -1", "  dimensions  y\\x0a, -", "  attributes  units, b\\x0ac",
-        "  stored      0 bytes"], "")
+        "  chunks      (7, 3), 1 in all", "  codecs      bytes (little-endian)", "  fill value  -1",
+        "  dimensions  y\\x0a, -", "  attributes  units, b\\x0ac", "  decoded     42 bytes",
+        "  stored      0 bytes in 0 of 1 chunks"], "")
+    lines = run("info", "--attributes", store / "c")[1]
+    assert lines[8:11] == ["  attributes  ", '    units: "m"', "    b\\x0ac: [1]"]
     lines = run("info", store / "a")[1]
-    assert lines[3:6] == ["  shape       (64, 64)", "  shards      (32, 32)", "  chunks      (8, 8)"]
-    assert lines[6].startswith('  codecs      [{"name":"sharding_indexed"')
-    assert lines[-1] == f"  stored      {stored(store) - 80 - 16} bytes"
+    assert lines[3:7] == ["  shape       (64, 64)", "  shards      (32, 32), 4 in all",
+                          "  chunks      (8, 8), 64 in all",
+                          "  codecs      shards of [bytes (little-endian), zstd (level 0)]"]
+    size = stored(store) - 80 - 16
+    assert lines[-3:] == ["  decoded     16384 bytes (16.0 KiB)",
+                          f"  stored      {size} bytes ({size / 1024:.1f} KiB) in 4 of 4 shards",
+                          f"  ratio       {16384 / size:.2f}"]
     assert run("info", store) == (0, ["group /", "  format      Zarr version 3"], "")
     zarr.create_array(store / "old", shape=(3,), dtype="f4", zarr_format=2, fill_value=float("nan"))
     lines = run("info", store / "old")[1]
@@ -163,18 +169,27 @@ def test_errors_are_told(store, tmp_path):
 
 
 def test_misspelt_commands_are_told(store):
-    assert run()[0] == 2
+    status, lines, message = run()
+    assert (status, lines) == (2, []) and "verify " in message
     for words, told in ((["verfy", store], "no command 'verfy'"), (["ls"], "ls takes 1 argument, and got 0"),
                         (["ls", store, store], "ls takes 1 argument, and got 2"),
                         (["copy", store], "copy takes 2 arguments, and got 1"),
-                        (["ls", "--long", store], "no option '--long'"),
-                        (["ls", "--", store], "no option '--'")):
+                        (["ls", "--long", store], "zarrbridge ls: unrecognized option '--long'"),
+                        (["ls", "--depth", "x", store], "--depth=x: expected a number of levels"),
+                        (["ls", "--color=blue", store], "--color=blue: expected auto, always or never")):
         status, lines, message = run(*words)
-        assert (status, lines) == (2, []) and told in message, message
-    for words in (["--help"], ["-h"], ["ls", "--help"]):
-        status, lines, _ = run(*words)
-        assert status == 0 and "zarrbridge verify STORE" in lines[2]
+        assert (status, lines) == (2, []) and told in message and "--help' " in message, message
+    assert run("ls", "--", store)[0] == 0
     assert run("--version")[1][0].startswith("zarrbridge ")
+
+
+def test_help_is_told(store):
+    for words in (["--help"], ["-h"]):
+        status, lines, message = run(*words)
+        assert (status, message) == (0, "") and "  verify       decode every chunk, and list what is wrong" in lines
+    for words in (["ls", "--help"], ["ls", "-h"], ["ls", store, "--help"]):
+        status, lines, message = run(*words)
+        assert (status, message) == (0, "") and lines[0] == "Usage: zarrbridge ls [OPTION...] STORE[/NODE]"
 
 
 def test_groups_whose_document_is_missing_are_listed(store):

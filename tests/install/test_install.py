@@ -55,6 +55,15 @@ def test_by_pkg_config(prefix, store, tmp_path):
     assert run("pkg-config", "--modversion", "zarrbridge", PKG_CONFIG_PATH=str(where)) == "0.1.0\n"
 
 
+def test_texts_of_the_program(prefix):
+    names = run(prefix / "bin/zarrbridge", "help", "--names").split()
+    pages = {path.name for path in (prefix / "share/man/man1").iterdir()}
+    assert pages == {"zarrbridge.1", *(f"zarrbridge-{name}.1" for name in names)}
+    for shell, place in (("bash", "bash-completion/completions/zarrbridge"), ("zsh", "zsh/site-functions/_zarrbridge"),
+                         ("fish", "fish/vendor_completions.d/zarrbridge.fish")):
+        assert (prefix / "share" / place).read_text() == run(prefix / "bin/zarrbridge", "completion", shell)
+
+
 def test_other_types_are_converted(prefix, tmp_path):
     """The program adds up doubles, whatever the store has; what has no sum is told."""
     where = next(prefix.rglob("zarrbridge.pc")).parent

@@ -68,6 +68,14 @@ ZB_API bool zb_hierarchy_can_list(const zb_hierarchy *hierarchy);
    ZB_SYNC_NONE a document that did not exist before may be left incomplete until then. */
 ZB_API void zb_hierarchy_set_sync(zb_hierarchy *hierarchy, enum zb_sync sync);
 
+/* Tells fn of each chunk, or shard, that a long call on this hierarchy has done with, for programs
+   that show how far it is: zb_hierarchy_verify, zb_hierarchy_pack, zb_array_compact, and
+   zb_node_copy, of what it copies from. It is called by any thread, by several at once, and returns
+   at once; files of other programs that are copied count, too. NULL: none. Set before other threads
+   use the hierarchy. */
+typedef void (*zb_chunk_done_fn)(void *context);
+ZB_API void zb_hierarchy_tell_chunks(zb_hierarchy *hierarchy, zb_chunk_done_fn fn, void *context);
+
 /* Whether the consolidated metadata that were read last answer for all nodes below their group, and
    for that group: of nodes that they do not have it is not asked any more, they are missing. Of a
    local store nothing changes. Before other threads use the hierarchy. */

@@ -86,9 +86,13 @@ typedef struct zb_entry {
     const zb_array_info *array; /* NULL for a group, and for a node that cannot be read */
     int format;                 /* as zb_node_format; 0 for a node that cannot be read */
     const char *reason;         /* why it cannot be read; else NULL */
+    bool is_last;               /* no name follows it in its group that may be a node */
 } zb_entry;
 
-/* Called once for each node; returns 0 to go on, anything else to stop. */
+/* Of a zb_entry_fn: go on, but not to the nodes below this one. */
+#define ZB_WALK_PAST (-1)
+
+/* Called once for each node; returns 0 or ZB_WALK_PAST to go on, anything else to stop. */
 typedef int (*zb_entry_fn)(void *context, const zb_entry *entry);
 
 /* Calls fn for the node at path and for all nodes below it, a group before its children, these in
@@ -169,9 +173,17 @@ ZB_API size_t zb_array_run_count(const zb_node *array, uint32_t dim);
 /* Run i, below that number; all 0 behind it. */
 ZB_API zb_chunk_run zb_array_run_at(const zb_node *array, uint32_t dim, size_t i);
 
-/* Sets *bytes to what the array takes in its store: the sum of the sizes of its chunks. Lists the
-   store. ZB_EINVAL for a group; ZB_EUNSUPPORTED where the store cannot list; store errors;
-   ZB_ELIMIT for `children` names in one directory. */
+/* What an array takes in its store: the number of its chunks, or shards, that are there and lie in
+   the grid, and the sum of the sizes of all that are there. */
+typedef struct zb_stored {
+    uint64_t chunks, bytes;
+} zb_stored;
+
+/* Lists the store. ZB_EINVAL for a group; ZB_EUNSUPPORTED where the store cannot list; store
+   errors; ZB_ELIMIT for `children` names in one directory. */
+ZB_API enum zb_code zb_array_stored(const zb_node *array, zb_stored *out, zb_error *err);
+
+/* The bytes of that alone, likewise. */
 ZB_API enum zb_code zb_array_storage_size(const zb_node *array, uint64_t *bytes, zb_error *err);
 
 /* Whether a name is reserved, so that no node can be created under it: the specification keeps

@@ -89,6 +89,7 @@ static enum zb_code batch_run(batch *b, zb_error *err) {
         const zb_write box = {
             .start = b->start[i], .count = b->extent[i], .data = b->data[i], .dtype = dtype};
         code = zb_writer_write(b->writer, &box, err);
+        zb__hierarchy_chunk_done(b->node->hierarchy);
     }
     batch_clear(b);
     return code;

@@ -39,6 +39,8 @@ static enum zb_code copy_key(zb__copying *c, const char *key, bool may_be_missin
     enum zb_code code = c->undo ? zb__hierarchy_erase(c->to, target, err)
                                 : zb__copy_object(&c->copier, key, target, err);
     free(target);
+    if (!c->undo)
+        zb__hierarchy_chunk_done(c->from);
     return code == ZB_ENOTFOUND && may_be_missing ? ZB_OK : code;
 }
 

@@ -26,7 +26,9 @@ static enum zb_code refuse_prefixes(zb_hierarchy *hierarchy, zb_error *err) {
 
 static enum zb_code add_object(void *context, const char *key, zb_error *err) {
     packing *p = context;
-    return zb__zip_add(&p->writer, zb__place_of(p->hierarchy, key), key, err);
+    const enum zb_code code = zb__zip_add(&p->writer, zb__place_of(p->hierarchy, key), key, err);
+    zb__hierarchy_chunk_done(p->hierarchy);
+    return code;
 }
 
 enum zb_code zb_hierarchy_pack(zb_hierarchy *hierarchy, const char *path, zb_error *err) {

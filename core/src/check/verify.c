@@ -92,6 +92,7 @@ static enum zb_code check_one(void *context, size_t i, zb__scratch *scratch, zb_
     v->summary.inner_chunks += check.inner_chunks;
     v->summary.bytes += check.bytes;
     pthread_mutex_unlock(&v->lock);
+    zb__hierarchy_chunk_done(v->hierarchy);
     return code;
 }
 

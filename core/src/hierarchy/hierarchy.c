@@ -99,6 +99,11 @@ void zb_hierarchy_set_sync(zb_hierarchy *hierarchy, enum zb_sync sync) {
         ;
 }
 
+void zb_hierarchy_tell_chunks(zb_hierarchy *hierarchy, zb_chunk_done_fn fn, void *context) {
+    hierarchy->chunk_done = fn;
+    hierarchy->chunk_context = context;
+}
+
 void zb_hierarchy_trust_list(zb_hierarchy *hierarchy, bool trusts) {
     hierarchy->trusts_list = trusts && !hierarchy->store->hints.is_local;
 }

@@ -19,10 +19,12 @@ struct zb__write_back {
 
 struct zb_hierarchy {
     atomic_int refs;
-    zb_store *store;           /* one reference */
-    uint64_t number;           /* unique in the process */
-    unsigned kinds;            /* of elements that arrays may have: see zb_hierarchy_set_kinds */
-    bool trusts_list;          /* see zb_hierarchy_trust_list */
+    zb_store *store;             /* one reference */
+    uint64_t number;             /* unique in the process */
+    unsigned kinds;              /* of elements that arrays may have: see zb_hierarchy_set_kinds */
+    bool trusts_list;            /* see zb_hierarchy_trust_list */
+    zb_chunk_done_fn chunk_done; /* or NULL: see zb_hierarchy_tell_chunks */
+    void *chunk_context;
     zb_commit *commit;         /* or NULL; set before other threads use the hierarchy */
     struct zb__staged *staged; /* the commit's, where documents are staged (staged.h); else NULL */
     zb__metadata metadata;
@@ -37,6 +39,12 @@ struct zb_hierarchy {
 /* How safe documents are. */
 static inline enum zb_sync zb__hierarchy_sync(const zb_hierarchy *hierarchy) {
     return (enum zb_sync)atomic_load(&hierarchy->sync);
+}
+
+/* A long call has done with a chunk. */
+static inline void zb__hierarchy_chunk_done(const zb_hierarchy *hierarchy) {
+    if (hierarchy->chunk_done)
+        hierarchy->chunk_done(hierarchy->chunk_context);
 }
 
 /* True if an array's elements may be of this kind. */

@@ -113,6 +113,7 @@ static enum zb_code visit(void *context, const char *key, const uint64_t *index,
         code = compact_shard(c, key, err);
     zb_store_unlock(lock);
     zb__write_layout_give(c->writer, c->layout);
+    zb__hierarchy_chunk_done(c->writer->node->hierarchy);
     return code ? zb__chunk_add_context(c->writer, index, code, err) : ZB_OK;
 }
 

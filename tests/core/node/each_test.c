@@ -118,6 +118,26 @@ static void stops_when_told(void **state) {
     zb_hierarchy_release(hierarchy);
 }
 
+/* "<" behind the last name of each group; nothing below g is wanted. */
+static int see_last(void *context, const zb_entry *entry) {
+    char *line = context;
+    const size_t used = strlen(line);
+    snprintf(line + used, 256 - used, "%s%s ", entry->path, entry->is_last ? "<" : "");
+    return strcmp(entry->path, "g") == 0 ? ZB_WALK_PAST : 0;
+}
+
+static void goes_past_nodes(void **state) {
+    (void)state;
+    zb_hierarchy *hierarchy = mixed(true);
+    zb_error err;
+    char line[256] = "";
+    store_set(hierarchy, "g-/x/zarr.json", ARRAY);
+    store_set(hierarchy, "g-/y/zarr.json", ARRAY);
+    ASSERT_OK(zb_node_each(hierarchy, "", see_last, line, &err), err);
+    assert_string_equal(line, "< .hidden b bad g g- g-/x g-/y< old< ");
+    zb_hierarchy_release(hierarchy);
+}
+
 static void tells_where_nothing_is(void **state) {
     (void)state;
     zb_hierarchy *hierarchy = mixed(true);
@@ -207,6 +227,7 @@ int main(void) {
         cmocka_unit_test(like_documents_are_like_arrays),
         cmocka_unit_test(takes_names_of_a_block_where_no_listing_is),
         cmocka_unit_test(stops_when_told),
+        cmocka_unit_test(goes_past_nodes),
         cmocka_unit_test(tells_where_nothing_is),
         cmocka_unit_test(costs_one_read_for_each_node),
         cmocka_unit_test(makes_no_tree_of_a_block),

@@ -25,6 +25,11 @@ static void sums_the_objects(void **state) {
     ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(mem), "g/a/c/0/0", "x", 1, &err), err);
     ASSERT_OK(zb_array_storage_size(node, &bytes, &err), err);
     assert_int_equal(bytes, 5 * 36 + 1);
+    zb_stored stored;
+    ASSERT_OK(zb_store_mem_set(zb_hierarchy_store(mem), "g/a/c/3/0", "beyond", 6, &err), err);
+    ASSERT_OK(zb_array_stored(node, &stored, &err), err);
+    assert_int_equal(stored.bytes, 5 * 36 + 1 + 6);
+    assert_int_equal(stored.chunks, 6);                /* 3 times 2: the grid has no chunk 3 */
     zb_hierarchy_store(count)->hints.can_list = false; /* as over plain HTTP */
     ASSERT_FAILS(zb_array_storage_size(node, &bytes, &err), ZB_EUNSUPPORTED, err, "listed");
     zb_node_release(node);
