@@ -2,14 +2,14 @@
 /*
  * The version, and what it promises to programs that are compiled already.
  *
- * Before 1.0 each minor version is a library of its own: libzarrbridge.so.0.1, with the symbol version
- * ZARRBRIDGE_0.1, and so on. A program never meets another one's, so that a minor version may change the
- * interface. Versions that differ in the last number alone have one interface: the list of it,
+ * Before 1.0 each minor version is a library of its own: libzarrbridge.so.0.1 with the symbol
+ * version ZARRBRIDGE_0.1. A program never meets another one's, so that a minor version may change
+ * the interface. Versions that differ in the last number alone have one interface: the list of it,
  * packaging/abi/zarrbridge.txt, is compared by a test.
  *
- * Structs that a caller fills (zb_read, zb_write, zb_array_spec, zb_write_options ...) grow at their ends
- * only, and a new member that is zero means what was done before. Source stays valid where it names the
- * members, or leaves out the last ones.
+ * Structs that a caller fills (zb_read, zb_write, zb_array_spec ...) grow at their ends only, and a
+ * new member that is zero means what was done before. Source stays valid where it names members,
+ * or leaves out the last ones.
  */
 #ifndef ZARRBRIDGE_VERSION_H
 #define ZARRBRIDGE_VERSION_H
