@@ -20,4 +20,4 @@ def test_packages(suite, tmp_path):
     done = subprocess.run([SOURCE / "packaging/deb/check", suite], capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
     assert " packages installed, tested and purged" in done.stdout
-    subprocess.run([SOURCE / "packaging/check", SOURCE / f"build/debs-{suite}"], check=True)
+    subprocess.run([SOURCE / "packaging/check", SOURCE / "build/dist" / f"deb-{suite}"], check=True)

@@ -22,10 +22,10 @@ def checkout(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(SOURCE / name, tmp_path / name)
     script(tmp_path / "tools/package", '[ $1 = --kinds ] && { echo deb; echo tgz; exit; }\n'
-           'echo "$1" >>build/built; mkdir -p dist; echo $1 >dist/zarrbridge.$1')
+           'echo "$1" >>build/built; mkdir -p build/dist/$1; echo $1 >build/dist/$1/zarrbridge.$1')
     script(tmp_path / "packaging/check", "echo checked $*")
     (tmp_path / "build").mkdir()
-    (tmp_path / ".gitignore").write_text("/build/\n/dist/\n")
+    (tmp_path / ".gitignore").write_text("/build/\n")
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-qm", "All")
@@ -53,8 +53,8 @@ def test_a_dry_run_builds_and_checks_and_leaves_no_trace(checkout):
     before = git(checkout, "log", "--format=%H")
     done = release(checkout, VERSION, "--dry-run")
     assert done.returncode == 0, done.stderr
-    assert f"checked dist {VERSION}" in done.stdout
-    out = checkout / "dist"
+    assert f"checked build/dist/deb {VERSION}" in done.stdout and f"checked build/dist/tgz {VERSION}" in done.stdout
+    out = checkout / f"build/release-{VERSION}"
     assert sorted(os.listdir(out)) == ["SHA256SUMS", "zarrbridge.deb", "zarrbridge.tgz"]
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out, check=True)
     assert git(checkout, "log", "--format=%H") == before
