@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# The toolchain of the wheel. ZARRBRIDGE_WHEEL_TOOLS is a folder with cc, c++, ar and ranlib for ZARRBRIDGE_WHEEL_CPU, and
+# ZARRBRIDGE_WHEEL_PREFIX that of the static libraries; nothing else of the machine is found.
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES
+    ZARRBRIDGE_WHEEL_TOOLS ZARRBRIDGE_WHEEL_CPU ZARRBRIDGE_WHEEL_PREFIX)
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR ${ZARRBRIDGE_WHEEL_CPU})
+foreach(tool AR RANLIB)
+    string(TOLOWER ${tool} name)
+    set(CMAKE_${tool} ${ZARRBRIDGE_WHEEL_TOOLS}/${name})
+    set(CMAKE_C_COMPILER_${tool} ${CMAKE_${tool}})
+    set(CMAKE_CXX_COMPILER_${tool} ${CMAKE_${tool}})
+endforeach()
+set(CMAKE_C_COMPILER ${ZARRBRIDGE_WHEEL_TOOLS}/cc)
+set(CMAKE_CXX_COMPILER ${ZARRBRIDGE_WHEEL_TOOLS}/c++)
+set(CMAKE_ASM_COMPILER ${ZARRBRIDGE_WHEEL_TOOLS}/cc)
+set(CMAKE_C_FLAGS_INIT "-ffunction-sections -fdata-sections")
+set(CMAKE_CXX_FLAGS_INIT "-ffunction-sections -fdata-sections")
+foreach(kind EXE MODULE SHARED)
+    set(CMAKE_${kind}_LINKER_FLAGS_INIT "-s -Wl,--gc-sections")
+endforeach()
+set(CMAKE_FIND_ROOT_PATH ${ZARRBRIDGE_WHEEL_PREFIX})
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_PREFIX_PATH ${ZARRBRIDGE_WHEEL_PREFIX})
