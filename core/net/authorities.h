@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The authorities whose certificates are trusted when neither an option nor a variable names them. */
+/* Whose certificates are trusted when neither an option nor a variable names a file of them. */
 #ifndef ZB_NET_AUTHORITIES_H
 #define ZB_NET_AUTHORITIES_H
 

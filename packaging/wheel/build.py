@@ -126,8 +126,7 @@ def main():
     own = folder / cpu
     toolchain = libraries.Toolchain(sources["zig"]["path"] / "ziglang/zig", cpu, GLIBC, own / "tools", own / "prefix",
                                     cxx_options(sources, cpu))
-    for name in libraries.LIBRARIES:
-        libraries.build_library(name, sources[name], toolchain, own / "libraries" / name, arguments.jobs)
+    libraries.build_all(sources, toolchain, own / "libraries", arguments.jobs)
     make_prefix(toolchain.prefix, sources, gdal)
     print("building zarrbridge", flush=True)
     build_zarrbridge(toolchain, sources, own / "build", gdal, arguments.jobs)

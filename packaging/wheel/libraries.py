@@ -1,39 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""The static libraries of the wheel: how each is configured, and their build with zig."""
+"""The static libraries of the wheel, and their build with zig."""
 import os
 import pathlib
-import shutil
 import stat
 import subprocess
 
 HERE = pathlib.Path(__file__).parent
 
-# The folder of CMakeLists.txt in the source (or None: ours), and the options; in the order of their needs.
-LIBRARIES = {
-    "zstd": ("build/cmake", ["ZSTD_BUILD_PROGRAMS=OFF", "ZSTD_BUILD_SHARED=OFF", "ZSTD_BUILD_TESTS=OFF",
-                             "ZSTD_MULTITHREAD_SUPPORT=OFF", "ZSTD_LEGACY_SUPPORT=OFF",
-                             "ZSTD_BUILD_DICTBUILDER=OFF", "ZSTD_BUILD_DEPRECATED=OFF"]),
-    "lz4": ("build/cmake", ["LZ4_BUILD_CLI=OFF", "BUILD_STATIC_LIBS=ON"]),
-    "libdeflate": (".", ["LIBDEFLATE_BUILD_SHARED_LIB=OFF", "LIBDEFLATE_BUILD_GZIP=OFF"]),
-    "cjson": (".", ["ENABLE_CJSON_TEST=OFF", "ENABLE_CUSTOM_COMPILER_FLAGS=OFF"]),
-    "bzip2": (None, ["NAME=bz2"]),
-    "lzma": (".", ["XZ_TOOL_XZ=OFF", "XZ_TOOL_XZDEC=OFF", "XZ_TOOL_LZMADEC=OFF", "XZ_TOOL_LZMAINFO=OFF",
-                   "XZ_TOOL_SCRIPTS=OFF", "XZ_DOC=OFF", "XZ_NLS=OFF", "XZ_DOXYGEN=OFF", "BUILD_TESTING=OFF"]),
-    "zfp": (".", ["BUILD_UTILITIES=OFF", "BUILD_TESTING=OFF", "BUILD_EXAMPLES=OFF", "ZFP_WITH_OPENMP=OFF"]),
-    "zlib": (".", ["ZLIB_BUILD_SHARED=OFF", "ZLIB_BUILD_EXAMPLES=OFF", "ZLIB_BUILD_TESTING=OFF"]),
-    "expat": (".", ["EXPAT_BUILD_TOOLS=OFF", "EXPAT_BUILD_EXAMPLES=OFF", "EXPAT_BUILD_TESTS=OFF",
-                    "EXPAT_BUILD_DOCS=OFF", "EXPAT_SHARED_LIBS=OFF"]),
-    "inih": (None, ["NAME=inih"]),
-    "mbedtls": (".", ["ENABLE_PROGRAMS=OFF", "ENABLE_TESTING=OFF", "GEN_FILES=OFF", "MBEDTLS_FATAL_WARNINGS=OFF",
-                      f"MBEDTLS_USER_CONFIG_FILE={HERE / 'mbedtls_threads.h'}"]),
-    "curl": (".", ["BUILD_CURL_EXE=OFF", "BUILD_STATIC_LIBS=ON", "BUILD_LIBCURL_DOCS=OFF", "BUILD_MISC_DOCS=OFF",
-                   "ENABLE_CURL_MANUAL=OFF", "BUILD_TESTING=OFF", "BUILD_EXAMPLES=OFF", "HTTP_ONLY=ON",
-                   "CURL_USE_OPENSSL=OFF", "CURL_USE_MBEDTLS=ON", "CURL_ZLIB=ON", "CURL_BROTLI=OFF", "CURL_ZSTD=OFF",
-                   "USE_NGHTTP2=OFF", "CURL_USE_LIBPSL=OFF", "USE_LIBIDN2=OFF", "CURL_USE_LIBSSH2=OFF",
-                   "CURL_USE_LIBSSH=OFF", "CURL_USE_GSSAPI=OFF", "CURL_DISABLE_LDAP=ON", "CURL_CA_BUNDLE=none",
-                   "CURL_CA_PATH=none", "CURL_CA_FALLBACK=OFF", "ENABLE_UNIX_SOCKETS=OFF", "CURL_DISABLE_NTLM=ON",
-                   "_CURL_PREFILL=ON", "CURL_ENABLE_EXPORT_TARGET=OFF", "PICKY_COMPILER=OFF", "ENABLE_THREADED_RESOLVER=ON"]),
-}
+# Those of CMakeLists.txt here, and curl, which is built against them.
+PLAIN = ["zstd", "lz4", "libdeflate", "cjson", "bzip2", "lzma", "zfp", "zlib", "expat", "inih", "mbedtls"]
+LIBRARIES = [*PLAIN, "curl"]
+CURL = ["BUILD_CURL_EXE=OFF", "BUILD_SHARED_LIBS=OFF", "BUILD_STATIC_LIBS=ON", "BUILD_LIBCURL_DOCS=OFF",
+        "BUILD_MISC_DOCS=OFF", "ENABLE_CURL_MANUAL=OFF", "BUILD_TESTING=OFF", "BUILD_EXAMPLES=OFF", "_CURL_PREFILL=ON",
+        "HTTP_ONLY=ON", "CURL_USE_OPENSSL=OFF", "CURL_USE_MBEDTLS=ON", "CURL_ZLIB=ON", "CURL_BROTLI=OFF",
+        "CURL_ZSTD=OFF", "USE_NGHTTP2=OFF", "CURL_USE_LIBPSL=OFF", "USE_LIBIDN2=OFF", "CURL_USE_LIBSSH2=OFF",
+        "CURL_USE_LIBSSH=OFF", "CURL_USE_GSSAPI=OFF", "CURL_DISABLE_LDAP=ON", "CURL_DISABLE_NTLM=ON",
+        "HAVE_MBEDTLS_DES_CRYPT_ECB=0",
+        "CURL_CA_BUNDLE=none", "CURL_CA_PATH=none", "CURL_CA_FALLBACK=OFF", "ENABLE_UNIX_SOCKETS=OFF",
+        "CURL_ENABLE_EXPORT_TARGET=OFF", "PICKY_COMPILER=OFF", "ENABLE_THREADED_RESOLVER=ON",
+        "CMAKE_POSITION_INDEPENDENT_CODE=ON", "CMAKE_C_VISIBILITY_PRESET=hidden"]
 
 
 def run(*command, **options):
@@ -76,21 +61,24 @@ class Toolchain:
         run("cmake", "--build", build, "-j", jobs, *(["--target", *targets] if targets else []))
 
 
-def build_library(name, source, toolchain, build, jobs):
-    """Builds and installs it, unless this has been done from the same source."""
-    where, options = LIBRARIES[name]
+def build(name, sources, state, toolchain, folder, source, options, jobs):
+    """Builds and installs, unless this has been done of the same."""
     mark = toolchain.prefix / f"{name}.built"
-    state = "\n".join([source["package"], source["sha256"], *options])
+    state = "\n".join([state, *(sources[name]["sha256"] for name in sorted(sources)), *options])
     if mark.exists() and mark.read_text() == state:
         return
     print("building", name, flush=True)
-    shutil.rmtree(build, ignore_errors=True)
-    folder = source["path"] / source["folder"]
-    if where is None:
-        options = [*options, f"FOLDER={folder}"]
-    toolchain.configure(HERE if where is None else folder / where, build, "BUILD_SHARED_LIBS=OFF",
-                        "CMAKE_POSITION_INDEPENDENT_CODE=ON", "CMAKE_C_VISIBILITY_PRESET=hidden",
-                        "CMAKE_POLICY_VERSION_MINIMUM=3.5", *options)
-    toolchain.build(build, "install", jobs=jobs)
-    shutil.rmtree(build)
+    toolchain.configure(source, folder / name, *options)
+    toolchain.build(folder / name, "install", jobs=jobs)
     mark.write_text(state)
+
+
+def build_all(sources, toolchain, folder, jobs):
+    """`sources`: the rows of sources.tsv by their names, with the path of each."""
+    below = next(iter(sources.values()))["path"].parent
+    plain = {name: sources[name] for name in PLAIN}
+    build("codecs", plain, (HERE / "CMakeLists.txt").read_text(), toolchain, folder, HERE, [f"SOURCES={below}"], jobs)
+    curl, prefix = sources["curl"], toolchain.prefix
+    tls = [f"MBEDTLS_INCLUDE_DIR={prefix}/include",
+           *(f"{name}_LIBRARY={prefix}/lib/libmbedtls.a" for name in ("MBEDTLS", "MBEDX509", "MBEDCRYPTO"))]
+    build("curl", {"curl": curl}, "", toolchain, folder, curl["path"] / curl["folder"], [*CURL, *tls], jobs)
