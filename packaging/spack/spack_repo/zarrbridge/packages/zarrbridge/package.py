@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Spack's package. Not built yet: Spack is not among the tools of this repository. tests/install/test_recipes.py
+"""Spack's package. Not built yet: Spack is not among the tools of this repository. tests/package/test_recipes.py
 compiles this file, and compares the version and the names of options.
 
     spack repo add packaging/spack/spack_repo/zarrbridge
