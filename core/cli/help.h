@@ -33,7 +33,8 @@ bool completion_print(const char *shell);
 #define HELP_JSON                                                                                  \
     "With --json standard output is one JSON document. Its keys stay as they are from version to " \
     "version; new ones may come. A failure gives the member error, with code and message, in "     \
-    "place of the summary, besides the line on standard error."
+    "place of the summary, besides the line on standard error, which alone tells mistakes in the " \
+    "arguments."
 
 /* Calls fn for each option that a command shows: its own, the shared ones, --help. */
 typedef void (*help_option_fn)(const struct argp_option *option, void *context);

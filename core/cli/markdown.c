@@ -99,7 +99,7 @@ void markdown_print(void) {
     print_list();
     putchar('\n');
     print_filled("", 0, HELP_NAMES);
-    puts("\nAll commands but the last two have these options:\n");
+    puts("\nAll commands but `help` and `completion` have these options:\n");
     for (const struct argp_option *o = cli_shared_options; o->name; o++)
         print_option(o, NULL);
     puts("\nExit statuses:\n");

@@ -91,7 +91,7 @@ static error_t take(int key, char *value, struct argp_state *state) {
         return 0;
     default:
         i = option_index(call->command, key);
-        if (i == CLI_MOST_OPTIONS)
+        if (i >= CLI_MOST_OPTIONS)
             return ARGP_ERR_UNKNOWN;
         call->given[i] = value ? value : "";
         return 0;

@@ -203,11 +203,12 @@ def test_the_name_of_a_document_is_that_of_its_node(store, tmp_path):
     assert document("verify", store / "zarr.json") == document("verify", store)
     assert document("compact", store / "a/zarr.json")[0] == 0
     assert document("copy", store / "a/zarr.json", tmp_path / "b.zarr")[0] == 0
+    assert document("copy", store, tmp_path / "c.zarr/zarr.json")[0] == 0
+    assert (tmp_path / "c.zarr/zarr.json").is_file()
     done = subprocess.run([PROGRAM, "info", "zarr.json"], cwd=store / "a", capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.startswith("array /\n")
     zarr.open_group(tmp_path / "old.zarr", mode="w", zarr_format=2).create_array("a", shape=(3,), dtype="i2")
     assert document("info", tmp_path / "old.zarr/a/.zarray")[1]["format"] == 2
-    zarr.open_group(store).create_group("zarr.zip")
     status, found = document("info", store / "none/zarr.json")
     assert status == 2 and "none" in found["error"]["message"]
 

@@ -11,6 +11,8 @@ import pytest
 
 PROGRAM = os.environ["ZARRBRIDGE_PROGRAM"]
 PAGE = pathlib.Path(__file__).parents[2] / "docs/program.md"
+# Without the library of a sanitizer.
+OTHERS = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
 
 
 def run(*arguments):
@@ -58,7 +60,7 @@ def test_man_pages(name, tmp_path):
     page = tmp_path / "page.1"
     page.write_text(run("help", "--man", *([name] if name else [])))
     shown = subprocess.run(["man", "--warnings=w", "-l", page], check=True, capture_output=True, text=True,
-                           env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
+                           env={**OTHERS, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
     assert shown.stderr == ""
     sections = re.findall("^[A-Z][A-Z ]+$", shown.stdout, re.M)
     assert sections[:3] == ["NAME", "SYNOPSIS", "DESCRIPTION"] and "EXIT STATUS" in sections
@@ -83,7 +85,7 @@ def test_bash_completes(words, offered, tmp_path):
     done = subprocess.run(
         ["bash", "-c", 'source "$0" && COMP_WORDS=(zarrbridge "$@") COMP_CWORD=$# && '
          '_zarrbridge 2>/dev/null; printf "%s\n" "${COMPREPLY[@]}"', tmp_path / "script", *words],
-        check=True, capture_output=True, text=True)
+        check=True, capture_output=True, text=True, env=OTHERS)
     assert set(done.stdout.split()) == offered
 
 
@@ -92,7 +94,7 @@ def test_bash_completes(words, offered, tmp_path):
 def test_fish_completes(words, offered, tmp_path):
     (tmp_path / "script").write_text(run("completion", "fish"))
     done = subprocess.run(["fish", "-c", f"source {tmp_path}/script; complete -C 'zarrbridge {' '.join(words)}'"],
-                          check=True, capture_output=True, text=True, env={**os.environ, "HOME": str(tmp_path)})
+                          check=True, capture_output=True, text=True, env={**OTHERS, "HOME": str(tmp_path)})
     found = {line.split("\t")[0].removeprefix("--color=") for line in done.stdout.splitlines()}
     assert found == {word.rstrip("=") for word in offered}
 
@@ -102,5 +104,5 @@ def test_zsh_takes_the_script(tmp_path):
     (tmp_path / "script").write_text(run("completion", "zsh"))
     done = subprocess.run(["zsh", "-f", "-c", f"autoload -Uz compinit; compinit -u -d {tmp_path}/dump; "
                            f"source {tmp_path}/script; print $_comps[zarrbridge]; whence -w _zarrbridge"],
-                          check=True, capture_output=True, text=True)
+                          check=True, capture_output=True, text=True, env=OTHERS)
     assert (done.stdout, done.stderr) == ("_zarrbridge\n_zarrbridge: function\n", "")

@@ -71,8 +71,8 @@ ZB_API void zb_hierarchy_set_sync(zb_hierarchy *hierarchy, enum zb_sync sync);
 /* Tells fn of each chunk, or shard, that a long call on this hierarchy has done with, for programs
    that show how far it is: zb_hierarchy_verify, zb_hierarchy_pack, zb_array_compact, and
    zb_node_copy, of what it copies from. It is called by any thread, by several at once, and returns
-   at once; files of other programs that are copied count, too. NULL: none. Set before other threads
-   use the hierarchy. */
+   at once. Other objects that are copied as they are, documents of an archive among them, count as
+   chunks. NULL: none. Set before other threads use the hierarchy. */
 typedef void (*zb_chunk_done_fn)(void *context);
 ZB_API void zb_hierarchy_tell_chunks(zb_hierarchy *hierarchy, zb_chunk_done_fn fn, void *context);
 
