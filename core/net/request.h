@@ -161,7 +161,8 @@ struct zb__request {
     zb_error stop_error;
     size_t spilled;       /* bytes of an error's body in reply.body */
     void *handle, *lists; /* libcurl's */
-    char failure[256];    /* its words for what the connection died of */
+    char failure
+        [384]; /* its words, of 256 bytes at most, for what the connection died of, and ours */
     zb__request *next, *previous;
 };
 

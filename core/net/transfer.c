@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "transfer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "authorities.h"
 #include "body.h"
 #include "remote.h"
 #include "url.h"
@@ -171,8 +173,10 @@ static CURLcode set_options(zb__request *request, const zb__outgoing *out, CURL 
     CURLcode code = curl_easy_setopt(h, CURLOPT_URL, out->url);
     code |= curl_easy_setopt(h, CURLOPT_USERAGENT, "zarrbridge/" ZB_VERSION);
     code |= curl_easy_setopt(h, CURLOPT_HTTPHEADER, request->lists);
-    if (request->store->ca_file)
-        code |= curl_easy_setopt(h, CURLOPT_CAINFO, request->store->ca_file);
+    const char *ca_file =
+        request->store->ca_file ? request->store->ca_file : zb__authorities_file();
+    if (ca_file)
+        code |= curl_easy_setopt(h, CURLOPT_CAINFO, ca_file);
     if (request->store->proxy)
         code |= curl_easy_setopt(h, CURLOPT_PROXY, request->store->proxy);
     code |= set_limits(request, h);
@@ -229,10 +233,17 @@ static bool quotes_url(const zb__request *request) {
     return strstr(request->failure, "://") || strchr(request->failure, '@');
 }
 
-const char *zb__transfer_words(const zb__request *request, CURLcode failure) {
+const char *zb__transfer_words(zb__request *request, CURLcode failure) {
     if (quotes_url(request))
         return "the proxy's URL is not understood (https_proxy, http_proxy, the option proxy)";
-    return request->failure[0] ? request->failure : curl_easy_strerror(failure);
+    if (!request->failure[0])
+        snprintf(request->failure, sizeof request->failure, "%s", curl_easy_strerror(failure));
+    if (failure == CURLE_PEER_FAILED_VERIFICATION || failure == CURLE_SSL_CACERT_BADFILE) {
+        const size_t used = strlen(request->failure);
+        snprintf(request->failure + used, sizeof request->failure - used,
+                 " (the option ca_file, or SSL_CERT_FILE, names the certificates to trust)");
+    }
+    return request->failure;
 }
 
 const char *zb__transfer_advice(const zb__request *request, CURLcode failure) {

@@ -18,7 +18,7 @@ void zb__transfer_clear(zb__request *request);
 bool zb__transfer_may_again(const zb__request *request, CURLcode failure);
 
 /* What the transfer has failed of: nothing of a URL. */
-const char *zb__transfer_words(const zb__request *request, CURLcode failure);
+const char *zb__transfer_words(zb__request *request, CURLcode failure);
 
 /* What a person can do about it, to stand behind those words; "" where that is not known. */
 #define ZB__ADVICE_SIZE 160

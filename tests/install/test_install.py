@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Installs into scratch folders and uses what is there: by pkg-config and find_package, from a
-folder that was moved, and the plugins in the places that HDF5 and GDAL name themselves."""
+folder that was moved, the plugins in the places that HDF5 and GDAL name themselves, and without root in a
+folder of one's own. Removes it."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -121,3 +123,66 @@ def test_gdal_plugin_is_where_gdal_looks(root, store):
     assert [file.name for file in folder.iterdir()] == ["gdal_Zarr3.so"]
     told = run("gdalinfo", store, GDAL_DRIVER_PATH=str(folder))
     assert "Driver: Zarr3/" in told and "Size is 10, 12" in told
+
+
+def own_folder(folder):
+    """Installs the whole into a folder of one's own. Returns what the program said, and the variables in that."""
+    said = run("cmake", "--install", BUILD, "--prefix", folder)
+    return said, dict(re.findall(r"export (\w+)=(\S+)$", said, re.M))
+
+
+def test_without_root_all_is_in_the_folder_and_the_variables_are_told(store, tmp_path):
+    said, variables = own_folder(tmp_path / "z")
+    places = re.findall(r"^-- (?:Installing|Up-to-date): (\S+)$", said, re.M)
+    assert len(places) > 50 and all(place.startswith(f"{tmp_path}/z/") for place in places)
+    assert set(variables) == {"HDF5_PLUGIN_PATH", "GDAL_DRIVER_PATH"}
+    assert all(len(os.listdir(folder)) == 1 for folder in variables.values())
+    assert "Dataset {12, 10}" in run("h5ls", "--vol-name=zarr", "-r", store, **variables)
+    assert "Driver: Zarr3/" in run("gdalinfo", store, **variables)
+    documents = tmp_path / "z/share/doc/zarrbridge"
+    assert {"LICENSE", "README.md", "CHANGELOG.md"} <= set(os.listdir(documents))
+    # Pages whose links lead to each other.
+    assert (documents / re.search(r"\]\((docs/[^)#]+\.md)", (documents / "README.md").read_text())[1]).is_file()
+
+
+def test_urls_open_from_the_plugin_in_ones_own_folder(tmp_path):
+    """The connector finds the library that speaks to hosts; nobody listens at the port of this one."""
+    _, variables = own_folder(tmp_path / "z")
+    if not list((tmp_path / "z").rglob("libzarrbridge_remote.so")):
+        pytest.skip("this build is without libcurl")
+    done = subprocess.run([sys.executable, "-c", "import h5py; h5py.File('http://127.0.0.1:9/x.zarr')"],
+                          env={**ENVIRONMENT, **variables, "HDF5_VOL_CONNECTOR": "zarr",
+                               "ZARRBRIDGE_REMOTE_TRIES": "1", "no_proxy": "*"},
+                          capture_output=True, text=True, check=False)
+    assert "after 1 try" in done.stdout + done.stderr
+
+
+def test_uninstall_leaves_what_is_others(tmp_path):
+    """A build of its own: the list of files is in the build folder, and other tests install from that one."""
+    run("cmake", "-S", os.environ["ZARRBRIDGE_SOURCE_DIR"], "-B", tmp_path / "build",
+        *(f"-DZARRBRIDGE_BUILD_{part}=OFF" for part in ("CORE", "HDF5_VOL", "GDAL_DRIVER", "TESTS", "BENCH")))
+    prefix = tmp_path / "z"
+    other = prefix / "share/doc/zarrbridge/docs/mine.md"
+    other.parent.mkdir(parents=True)
+    other.touch()
+    run("cmake", "--install", tmp_path / "build", "--prefix", prefix)
+    assert len(list(prefix.rglob("*.md"))) > 5
+    run("cmake", "--build", tmp_path / "build", "--target", "uninstall")
+    assert [path for path in prefix.rglob("*") if path.is_file()] == [other]
+    assert "Nothing" in run("cmake", "--build", tmp_path / "build", "--target", "uninstall")
+
+
+@pytest.mark.parametrize("choice,prefix,is_own", [("auto", "/usr/local", False), ("auto", "/opt/z", True),
+                                                  ("system", "/opt/z", False), ("prefix", "/usr", True)])
+def test_where_plugins_go(choice, prefix, is_own, tmp_path):
+    """The script that decides, by itself."""
+    source = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"])
+    values = {"system_folder": "/system", "ZARRBRIDGE_INSTALL_PLUGINS": choice, "CMAKE_INSTALL_LIBDIR": "lib",
+              "library": "hdf5", "variable": "V"}
+    script = tmp_path / "place.cmake"
+    script.write_text(re.sub(r"@(\w+)@", lambda name: values[name[1]],
+                             (source / "cmake/PluginPlace.cmake.in").read_text())
+                      + 'message("${zarrbridge_plugin_folder}")')
+    done = subprocess.run(["cmake", f"-DCMAKE_INSTALL_PREFIX={prefix}", "-P", script],
+                          check=True, capture_output=True, text=True)
+    assert done.stderr.strip() == (f"{prefix}/lib/zarrbridge/hdf5"[1:] if is_own else "system")

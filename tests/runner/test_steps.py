@@ -372,6 +372,23 @@ def test_a_chroot_that_is_not_whole_is_made_anew(chroot, change, made):
     assert (chroot.root / "log").read_text().split() == ["make", "run", *made, "run"]
 
 
+def test_a_new_chroot_has_the_given_files_and_ends_with_the_command(chroot):
+    """It is a copy of one that no command has been in."""
+    (chroot.root / "debs").mkdir()
+    (chroot.root / "debs" / "x.deb").touch()
+    chroot.program("unshare", "ls build/base-forky.copy/zarrbridge/build/given >>log; "
+                   "touch build/base-forky.copy/used; exit 3")
+    environment = {**os.environ, "PATH": f"{chroot.bin}:{os.environ['PATH']}"}
+    for _ in range(2):
+        done = subprocess.run([chroot.root / "tools/test-in", "--fresh", "debs", "forky", "true"], env=environment,
+                              check=False)
+        assert done.returncode == 3
+    assert (chroot.root / "log").read_text().split() == ["make", "x.deb", "x.deb"]
+    assert not (chroot.root / "build/base-forky.copy").exists()
+    assert not (chroot.root / "build/base-forky/used").exists()
+    assert not (chroot.root / "build/in-forky").exists()
+
+
 def test_runs_in_one_chroot_wait_for_each_other(chroot):
     lock, end = chroot.root / "build" / "in-forky.lock", chroot.root / "end"
     chroot.program("unshare", f"echo run >>log; touch runs; {WAITS.format(end)}; echo end >>log")

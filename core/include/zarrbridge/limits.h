@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "zarrbridge/error.h"
+#include "zarrbridge/version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -74,12 +75,6 @@ ZB_API bool zb_limit_describe(size_t i, zb_limit_row *row);
 /* Drops all cached chunks and indexes, and closes the files that stay open for the next read (for
    tests, and before measuring cold reads). */
 ZB_API void zb_cache_clear(void);
-
-/* A file with the library in it holds its version behind this text. */
-#define ZB_FILE_SIGN "@(#)zarrbridge "
-
-/* The library's version, e.g. "0.1.0". */
-ZB_API const char *zb_version(void);
 
 #ifdef __cplusplus
 }

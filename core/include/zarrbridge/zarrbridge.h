@@ -46,6 +46,7 @@
 #include "zarrbridge/read.h"
 #include "zarrbridge/stop.h"
 #include "zarrbridge/values.h"
+#include "zarrbridge/version.h"
 #include "zarrbridge/write.h"
 
 #endif

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "store/fs_path.h"
@@ -53,6 +54,11 @@ static const struct dirent64 *entry_at(const block *b, size_t at) {
     return (const struct dirent64 *)(const void *)&b->bytes[at];
 }
 
+/* glibc has the function from 2.30 on, and the wheel is built for 2.28. */
+static ssize_t getdents(int dir, void *bytes, size_t size) {
+    return syscall(SYS_getdents64, dir, bytes, size);
+}
+
 /* ---- Blocks ------------------------------------------------------------------------------- */
 
 /* Adds a block to the round; NULL at the end of the directory. Called with the lock, which costs
@@ -61,7 +67,7 @@ static block *read_block(listing *l) {
     if (l->is_over)
         return NULL;
     block *b = malloc(sizeof *b);
-    const ssize_t got = b ? getdents64(l->dir, b->bytes, sizeof b->bytes) : -1;
+    const ssize_t got = b ? getdents(l->dir, b->bytes, sizeof b->bytes) : -1;
     if (got <= 0) {
         /* ENOENT: it was removed meanwhile, and has no more names. */
         l->failed = got < 0 && errno != ENOENT ? errno : 0;

@@ -68,8 +68,8 @@ static uint32_t move_over_lane(uint32_t crc) {
            lane_shift[2][(crc >> 16) & 0xff] ^ lane_shift[3][crc >> 24];
 }
 
-__attribute__((target("sse4.2"))) static uint32_t update_sse42(uint32_t crc, const uint8_t *p,
-                                                               size_t size) {
+__attribute__((target("sse4.2,crc32"))) static uint32_t update_sse42(uint32_t crc, const uint8_t *p,
+                                                                     size_t size) {
     for (; size >= 3 * LANE; p += 3 * LANE, size -= 3 * LANE) {
         uint64_t a = crc, b = 0, c = 0;
         for (size_t i = 0; i < LANE; i += 8) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "util/utf8.h"
-#include "zarrbridge/limits.h"
+#include "zarrbridge/version.h"
 
 /* Keeps a message one line of UTF-8, whatever file names it quotes and wherever it was cut: an
    unfinished character at its end goes, control characters and stray bytes become '?'. `wanted` is

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Which names h5py is to open as Zarr stores. The rule is that of the connector itself (docs/hdf5.md, "Opening a store"
+and "Creating a store"), which gets no say in the matter before it is chosen."""
+import os
+
+SCHEMES = ("https://", "http://", "s3://", "az://")
+ARCHIVES = (".zarr.zip", ".ozx")
+SUFFIXES = (".zarr", *ARCHIVES)
+DOCUMENTS = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
+
+
+def is_url(name):
+    return name.lower().startswith(SCHEMES) or "zarr:" in name
+
+
+def _in_store(path):
+    """True for x.zarr/new and the like: there is a node above, or what is to become one."""
+    above = os.path.dirname(path)
+    return above != path and bool(above) and (
+        above.endswith(SUFFIXES) or any(os.path.isfile(os.path.join(above, name)) for name in DOCUMENTS)
+        or _in_store(above))
+
+
+def is_store(name, mode):
+    """True if a file of that name, opened by h5py in that mode, is a Zarr store."""
+    if is_url(name):
+        return True
+    path = name.rstrip("/") or name
+    if os.path.isdir(path):
+        return True  # which HDF5's own format never is
+    if os.path.isfile(path):
+        # An HDF5 file that is called x.zarr stays one; the connector refuses to put a store in its place.
+        return (os.path.basename(path) in DOCUMENTS or path.endswith(ARCHIVES)
+                or (path.endswith(".zarr") and mode in ("w", "w-", "x")))
+    return path.endswith(SUFFIXES) or _in_store(path)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""The table of what the wheel is made of, and the page of licences, say the same."""
+import os
+import pathlib
+import re
+import sys
+import tomllib
+
+ROOT = pathlib.Path(os.environ["ZARRBRIDGE_SOURCE_DIR"])
+sys.path.insert(0, str(ROOT / "packaging/wheel"))
+import fetch  # noqa: E402
+import libraries  # noqa: E402
+
+
+def test_each_library_has_a_source_with_a_sum():
+    sources = {source["name"]: source for source in fetch.sources()}
+    assert set(libraries.LIBRARIES) <= set(sources)
+    for source in sources.values():
+        assert re.fullmatch("[0-9a-f]{64}", source["sha256"]) and source["kind"] in ("source", "deb", "crate", "pip")
+
+
+def test_third_party_names_each_licence():
+    page = (ROOT / "THIRD_PARTY.md").read_text()
+    for source in fetch.sources():
+        if source["licence"] != "-":
+            name, version = re.split("==?", source["package"], maxsplit=1)
+            assert f"| {name} | {version} | {source['licence']} |" in page, source["package"]
+
+
+def test_one_version():
+    cmake = re.search(r"project\(zarrbridge VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    package = re.search('__version__ = "(.*)"', (ROOT / "python/zarrbridge/__init__.py").read_text())[1]
+    assert cmake == package == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
