@@ -61,3 +61,14 @@ def test_the_page_of_the_c_interface_has_all_headers():
     folder = SOURCE / "core/include/zarrbridge"
     headers = {path.relative_to(folder).as_posix() for path in folder.rglob("*.h")}
     assert set(re.findall(r"^## (.*)$", text_of("docs/c-interface.md"), re.M)) == headers
+
+
+def test_each_page_is_in_the_contents_of_the_site():
+    """Sphinx warns of others, which is an error; this tells so at once."""
+    listed = set()
+    for page in ("docs/index.md", "docs/internals.md"):
+        for block in re.findall(r"```\{toctree\}\n(.*?)```", text_of(page), re.S):
+            listed.update(os.path.normpath(f"docs/{line}.md") for line in block.splitlines() if line and line[0] != ":")
+    pages = {str(path.relative_to(SOURCE)) for folder in ("docs", "tests") for path in (SOURCE / folder).rglob("*.md")}
+    pages |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md"}
+    assert listed == pages - {"docs/index.md"}
