@@ -12,7 +12,7 @@ version = release = re.search(r"VERSION (\d+\.\d+\.\d+)", (ROOT / "CMakeLists.tx
 
 extensions = ["myst_parser", "breathe"]
 root_doc = "docs/index"
-include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/**.md", "tests/**.md"]
+include_patterns = ["**.md"]
 exclude_patterns = ["build", ".*"]
 html_theme = "furo"
 html_title = f"zarrbridge {version}"

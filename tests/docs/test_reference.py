@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from test_pages import pages
+
 SOURCE = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"])
 
 
@@ -69,6 +71,4 @@ def test_each_page_is_in_the_contents_of_the_site():
     for page in ("docs/index.md", "docs/internals.md"):
         for block in re.findall(r"```\{toctree\}\n(.*?)```", text_of(page), re.S):
             listed.update(os.path.normpath(f"docs/{line}.md") for line in block.splitlines() if line and line[0] != ":")
-    pages = {str(path.relative_to(SOURCE)) for folder in ("docs", "tests") for path in (SOURCE / folder).rglob("*.md")}
-    pages |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md"}
-    assert listed == pages - {"docs/index.md"}
+    assert listed == set(pages()) - {"docs/index.md"}
