@@ -27,7 +27,7 @@ def test_each_page_is_in_it(site):
 
 @pytest.mark.parametrize("name", ["zb_array_read", "zb_read.start", "ZB_EIO", "zb_writer_open", "zb_store_ops"])
 def test_the_headers_are_in_it(site, name):
-    text = (site / "docs/c-interface.html").read_text()
+    text = (site / "docs/reference/c-interface.html").read_text()
     assert f'id="c.{name}"' in text or f'.{name}"' in text, name
 
 
