@@ -29,7 +29,9 @@ typedef struct vol_cutting {
 /* The names under which new files become stores. */
 enum vol_naming {
     VOL_NAMING_AUTO, /* *.zarr, and names within stores */
-    VOL_NAMING_ALL
+    VOL_NAMING_ALL,
+    VOL_NAMING_DOOR,  /* AUTO; and *.nc, *.h5 and the like become doors to stores beside them */
+    VOL_NAMING_BESIDE /* AUTO; and all others become such doors */
 };
 
 /* The keys of chunks: "c/0/1", "c.0.1", "0.1". */
@@ -43,6 +45,7 @@ enum vol_unreadable {
 
 typedef struct vol_options {
     bool native_compat; /* claim to be native, for HDF5's old calls */
+    bool any_door;      /* doors are followed to wherever they lead (zb_doors) */
     enum vol_naming naming;
     enum vol_dimensions dimensions;
     enum zb_sync sync;
