@@ -188,9 +188,8 @@ enum zb_code zb_door_read(const char *path, enum zb_doors which, zb_door *out, z
 
 /* ---- Making ---- */
 
-static void add_text(zb__text *out, const char *path, const char *target, ino_t inode) {
+static char *print_text(const char *path, const char *target, ino_t inode) {
     char number[24];
-    size_t size = 0;
     snprintf(number, sizeof number, "%ju", (uintmax_t)inode);
     zb_json_writer *writer = zb_json_writer_new();
     zb_json_begin_object(writer);
@@ -201,18 +200,10 @@ static void add_text(zb__text *out, const char *path, const char *target, ino_t 
     zb_json_write_name(writer, "inode");
     zb_json_write_string(writer, number);
     zb_json_end_object(writer);
-    char *text = zb_json_writer_end(writer, &size);
-    if (!text) {
-        zb__text_fail(out);
-        return;
-    }
-    zb__text_add(out, "\n");
-    zb__text_put(out, text, size);
-    zb__text_add(out, "\n");
-    zb__text_addf(out, MAGIC "%0*zu\n", DIGITS, size + 1);
-    free(text);
+    return zb_json_writer_end(writer, NULL);
 }
 
+/* The image, the text between line breaks, and the trailer. NULL without memory. */
 static char *print_door(const char *path, const char *target, ino_t inode, size_t *size) {
     const zb__door_attribute attributes[] = {
         {"about", "This file is a door. Its data are in a Zarr store, to which it leads."},
@@ -220,10 +211,16 @@ static char *print_door(const char *path, const char *target, ino_t inode, size_
         {"how", "Programs see the store with zarrbridge's plugin for HDF5 and the environment "
                 "variable HDF5_VOL_CONNECTOR=zarr. `zarrbridge doctor` tells what is missing."},
     };
-    zb__text text = {.data = NULL};
-    zb__door_image(&text, attributes, sizeof attributes / sizeof *attributes);
-    add_text(&text, path, target, inode);
-    return zb__text_take(&text, size);
+    zb__text door = {.data = NULL};
+    char *text = print_text(path, target, inode);
+    if (!text)
+        return NULL;
+    const size_t bytes = strlen(text) + 1;
+    zb__door_image(&door, attributes, sizeof attributes / sizeof *attributes,
+                   1 + bytes + TRAILER_BYTES);
+    zb__text_addf(&door, "\n%s\n" MAGIC "%0*zu\n", text, DIGITS, bytes);
+    free(text);
+    return zb__text_take(&door, size);
 }
 
 static enum zb_code write_all(int fd, const char *path, const char *data, size_t size,

@@ -116,11 +116,12 @@ static void put_tree(zb__text *out) {
     put_zeros(out, TREE_BYTES - 24);
 }
 
-void zb__door_image(zb__text *out, const zb__door_attribute *attributes, unsigned count) {
+void zb__door_image(zb__text *out, const zb__door_attribute *attributes, unsigned count,
+                    size_t behind) {
     size_t messages = MESSAGE_PREFIX_BYTES + 16;
     for (unsigned i = 0; i < count; i++)
         messages += MESSAGE_PREFIX_BYTES + attribute_size(&attributes[i]);
-    put_superblock(out, HEADER_AT + HEADER_PREFIX_BYTES + messages);
+    put_superblock(out, HEADER_AT + HEADER_PREFIX_BYTES + messages + behind);
     put_heap(out);
     put_tree(out);
     put(out, 1, 2); /* version 1 of an object header */

@@ -12,8 +12,10 @@ typedef struct zb__door_attribute {
     const char *name, *value; /* UTF-8 */
 } zb__door_attribute;
 
-/* Adds the image of a file with these attributes, texts of a fixed length. Their names and values
-   are shorter than ZB_DOOR_MAX_BYTES. */
-void zb__door_image(zb__text *out, const zb__door_attribute *attributes, unsigned count);
+/* Adds the image of a file with these attributes, texts of a fixed length, whose names and values
+   are shorter than ZB_DOOR_MAX_BYTES. `behind`: bytes that follow the image, and which HDF5 takes
+   for a part of the file: it leaves them there when it has opened the file for writing. */
+void zb__door_image(zb__text *out, const zb__door_attribute *attributes, unsigned count,
+                    size_t behind);
 
 #endif

@@ -9,6 +9,7 @@
  */
 #include "callbacks/classes.h"
 #include "hdf5/errors.h"
+#include "hdf5/property_lists.h"
 
 #include "zarrbridge/write.h"
 
@@ -211,6 +212,7 @@ bool vol_info_options(h5_lib *lib, hid_t fapl, vol_options *out) {
     if (lib->H5Pget_vol_info(fapl, &info) >= 0)
         *out = options_of(info);
     info_free(info); /* the library made the copy with info_copy */
+    out->is_netcdf = vol_fapl_is_netcdf(lib, fapl);
     if (*out->wrong)
         VOL_PUSH(lib, FILE, BADVALUE,
                  "the connector zarr has no option '%s' (wrong name or value, in "

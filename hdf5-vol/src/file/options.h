@@ -10,7 +10,8 @@
 enum vol_dimensions {
     VOL_DIMENSIONS_OFF,
     VOL_DIMENSIONS_ON,
-    VOL_DIMENSIONS_AUTO /* in stores that a netCDF library wrote: their root has _NCProperties */
+    VOL_DIMENSIONS_AUTO /* for netCDF libraries, and in stores that one wrote: their root has
+                           _NCProperties */
 };
 
 /* The way in which the arrays of new datasets are cut. */
@@ -54,6 +55,7 @@ typedef struct vol_options {
     vol_cutting shards;             /* datasets whose creation list has no shard shape */
     vol_cutting chunks;             /* datasets whose creation list has no chunk shape */
     enum vol_chunk_keys chunk_keys; /* datasets whose creation list says nothing of it */
+    bool is_netcdf; /* no option: the program that opens the file is netCDF's library */
     char remote[512]; /* options of stores on the network, as behind the '#' of their names */
     char wrong[64];   /* the first option that was not understood, or its beginning; else "" */
 } vol_options;
