@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "info.h"
+/* `info`: the facts about one node. */
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "commands.h"
+#include "place.h"
 #include "print.h"
+#include "report.h"
 #include "zarrbridge/sys/store.h"
 
 static void print_label(const char *label) {
@@ -84,7 +87,7 @@ static void print_attributes(const zb_node *node) {
         putchar('\n');
 }
 
-enum zb_code info_print(const zb_node *node, zb_error *err) {
+static enum zb_code print_node(const zb_node *node, zb_error *err) {
     const zb_array_info *array = zb_node_array(node);
     printf("%s /", array ? "array" : "group");
     print_text(zb_node_path(node));
@@ -94,3 +97,26 @@ enum zb_code info_print(const zb_node *node, zb_error *err) {
     print_attributes(node);
     return array ? print_size(node, err) : ZB_OK;
 }
+
+static int info(const cli_call *call) {
+    place where;
+    zb_error err;
+    zb_node *node;
+    report doc = report_begin(call, NULL);
+    enum zb_code code = place_open(call->arguments[0], &where, &node, &err);
+    if (!code)
+        code = print_node(node, &err);
+    zb_node_release(node);
+    place_clear(&where);
+    return code ? report_fail(&doc, &err) : report_end(&doc, report_object(call), CLI_FINE);
+}
+
+const cli_command command_info = {
+    .name = "info",
+    .arguments = "STORE[/NODE]",
+    .least = 1,
+    .most = 1,
+    .summary = "describe one node",
+    .description = "No data are read.",
+    .run = info,
+};

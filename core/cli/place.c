@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "zarrbridge/conventions.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 static bool holds_document(void *unused, const char *directory) {
     static const char *const documents[] = {"zarr.json", ".zgroup", ".zarray"};
@@ -22,18 +24,26 @@ static bool holds_document(void *unused, const char *directory) {
     return found;
 }
 
+/* A directory with the name of a document is none. URLs keep theirs, which zb_url_split knows.
+   malloc'ed. */
+static char *without_document(const char *path) {
+    const size_t start =
+        zb_name_is_url(path) ? strlen(path) : zb_document_start(path, strlen(path));
+    struct stat info;
+    if (path[start] == '\0' || stat(path, &info) || !S_ISREG(info.st_mode))
+        return strdup(path);
+    return start == 0 ? strdup(".") : strndup(path, start > 1 ? start - 1 : 1);
+}
+
 void place_clear(place *where) {
     zb_hierarchy_release(where->hierarchy);
     free(where->root);
     free(where->node);
 }
 
-enum zb_code place_find(const char *path, const place *other, place *out, zb_error *err) {
-    *out = (place){.hierarchy = NULL};
-    enum zb_code code = zb_path_split(path, holds_document, NULL, &out->root, &out->node, err);
-    if (code)
-        return code;
+static enum zb_code open_root(const place *other, place *out, zb_error *err) {
     char *root = realpath(out->root, NULL), *used = other ? realpath(other->root, NULL) : NULL;
+    enum zb_code code = ZB_OK;
     if (root && used && strcmp(root, used) == 0)
         out->hierarchy = zb_hierarchy_retain(other->hierarchy);
     else
@@ -41,5 +51,39 @@ enum zb_code place_find(const char *path, const place *other, place *out, zb_err
                      : zb_hierarchy_open(out->root, &out->hierarchy, err);
     free(root);
     free(used);
+    return code;
+}
+
+enum zb_code place_find(const char *name, const place *other, place *out, zb_error *err) {
+    *out = (place){.hierarchy = NULL};
+    char *path = without_document(name);
+    enum zb_code code = path
+                            ? zb_path_split(path, holds_document, NULL, &out->root, &out->node, err)
+                            : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    free(path);
+    return code ? code : open_root(other, out, err);
+}
+
+enum zb_code place_open(const char *name, place *where, zb_node **out, zb_error *err) {
+    *out = NULL;
+    const enum zb_code code = place_find(name, NULL, where, err);
+    return code ? code : zb_node_open(where->hierarchy, where->node, out, err);
+}
+
+enum zb_code store_open(const char *name, zb_hierarchy **out, zb_error *err) {
+    zb_node *root = NULL;
+    zb_object_info info;
+    char *path = without_document(name);
+    enum zb_code code =
+        path ? zb_hierarchy_open(path, out, err) : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    free(path);
+    if (code)
+        return code;
+    if (zb_store_stat(zb_hierarchy_store(*out), "zarr.json", &info, NULL) == ZB_ENOTFOUND &&
+        zb_node_open(*out, "", &root, err) == ZB_EUNSUPPORTED)
+        code = ZB_EUNSUPPORTED;
+    zb_node_release(root);
+    if (code)
+        zb_hierarchy_release(*out);
     return code;
 }

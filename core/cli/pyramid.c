@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "pyramid.h"
-
+/* `pyramid`: makes and removes levels of an array. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -8,18 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "place.h"
+#include "report.h"
 #include "zarrbridge/pyramid.h"
 #include "zarrbridge/stop.h"
 
-enum { DONE = 0, FAILED = 2, MISUSED = -1, MOST_FACTORS = 64 };
-
-typedef struct arguments {
-    const char *path;
-    bool cleans;
-    uint64_t factors[MOST_FACTORS];
-    zb_pyramid_options options;
-} arguments;
+enum { MOST_FACTORS = 64, KEY_FACTORS = 256, KEY_MIN_SIZE, KEY_METHOD, KEY_CLEAN };
 
 /* Nodes in the making go before the program ends. A second signal ends it at once. */
 static volatile sig_atomic_t was_stopped;
@@ -46,12 +40,10 @@ static bool parse_number(const char *text, char **end, uint64_t *out) {
 }
 
 /* "2,4,8", as a list or as arguments of gdaladdo are written. */
-static bool parse_factors(const char *text, arguments *out) {
-    out->options.factor_count = 0;
-    for (;;) {
+static bool parse_factors(const char *text, uint64_t *factors, size_t *count) {
+    for (*count = 0;;) {
         char *end;
-        if (out->options.factor_count == MOST_FACTORS ||
-            !parse_number(text, &end, &out->factors[out->options.factor_count++]))
+        if (*count == MOST_FACTORS || !parse_number(text, &end, &factors[(*count)++]))
             return false;
         if (*end == '\0')
             return true;
@@ -61,96 +53,90 @@ static bool parse_factors(const char *text, arguments *out) {
     }
 }
 
-/* The value of an option; false where there is none or it is wrong. */
-static bool parse_option(const char *name, const char *value, arguments *out, zb_error *err) {
+/* CLI_FINE, or a mistake that was told. factors: MOST_FACTORS of them. */
+static int parse(const cli_call *call, zb_pyramid_options *out, uint64_t *factors) {
+    const char *list = cli_option(call, KEY_FACTORS), *size = cli_option(call, KEY_MIN_SIZE);
+    const char *method = cli_option(call, KEY_METHOD);
     char *end;
-    if (!value)
-        return false;
-    if (strcmp(name, "--factors") == 0)
-        return parse_factors(value, out);
-    if (strcmp(name, "--min-size") == 0)
-        return parse_number(value, &end, &out->options.smallest) && *end == '\0' &&
-               out->options.smallest > 0;
-    return zb_resample_from_name(value, &out->options.method, err) == ZB_OK;
+    zb_error err;
+    out->factors = factors;
+    if (list && !parse_factors(list, factors, &out->factor_count))
+        return cli_misuse(call, "--factors %s: not a value of it, as 2,4,8 is", list);
+    if (size && !(parse_number(size, &end, &out->smallest) && *end == '\0' && out->smallest > 0))
+        return cli_misuse(call, "--min-size %s: not a value of it, as 256 is", size);
+    if (method && zb_resample_from_name(method, &out->method, &err))
+        return cli_misuse(call, "--method %s: %s", method, err.message);
+    return CLI_FINE;
 }
 
-static bool is_option(const char *text) {
-    static const char *const names[] = {"--factors", "--min-size", "--method"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(text, names[i]) == 0)
-            return true;
-    }
-    return false;
+static int tell(const cli_call *call, report *doc, bool cleans, size_t removed) {
+    const char *path = call->arguments[0];
+    zb_json_writer *w = report_object(call);
+    report_text(w, "array", path);
+    if (cleans)
+        report_number(w, "removed", removed);
+    const int status = report_end(doc, w, CLI_FINE);
+    if (cleans)
+        cli_say(call, "%zu levels removed\n", removed);
+    else
+        cli_say(call, "%s has its levels\n", path);
+    return status;
 }
 
-static bool parse(int argc, char **argv, arguments *out) {
-    for (int i = 0; i < argc; i++) {
-        zb_error err = {.message = ""};
-        if (strcmp(argv[i], "--clean") == 0) {
-            out->cleans = true;
-        } else if (is_option(argv[i])) {
-            const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-            if (!parse_option(argv[i], value, out, &err)) {
-                fprintf(stderr, "zarrbridge: pyramid %s %s: %s\n", argv[i], value ? value : "",
-                        *err.message ? err.message : "not a value of it");
-                return false;
-            }
-            i++;
-        } else if (argv[i][0] == '-') {
-            fprintf(stderr, "zarrbridge: pyramid has no option '%s' (a path would be ./%s)\n",
-                    argv[i], argv[i]);
-            return false;
-        } else if (out->path) {
-            fprintf(stderr, "zarrbridge: pyramid takes one array, and got '%s' and '%s'\n",
-                    out->path, argv[i]);
-            return false;
-        } else {
-            out->path = argv[i];
-        }
-    }
-    if (!out->path)
-        fprintf(stderr, "zarrbridge: pyramid needs the path of an array\n");
-    return out->path != NULL;
-}
-
-static enum zb_code run(const arguments *what, const zb_node *array, size_t *removed,
-                        zb_error *err) {
-    return what->cleans ? zb_pyramid_remove(array, removed, err)
-                        : zb_pyramid_build(array, &what->options, err);
-}
-
-int pyramid_run(int argc, char **argv) {
-    arguments what = {.path = NULL};
-    if (!parse(argc, argv, &what))
-        return MISUSED;
-    what.options.factors = what.factors;
-    what.options.progress = go_on;
-    what.options.write.sync = ZB_SYNC_CLOSE;
+static int pyramid(const cli_call *call) {
+    const bool cleans = cli_option(call, KEY_CLEAN) != NULL;
+    uint64_t factors[MOST_FACTORS];
+    zb_pyramid_options options = {.progress = go_on, .write.sync = ZB_SYNC_CLOSE};
     place where;
     zb_error err;
-    zb_node *node = NULL;
+    zb_node *node;
     size_t removed = 0;
+    if (parse(call, &options, factors))
+        return CLI_FAILED;
+    report doc = report_begin(call, NULL);
     (void)signal(SIGINT, note_stop);
     (void)signal(SIGTERM, note_stop);
     (void)zb_thread_may_stop((zb_stop){stop, NULL});
-    enum zb_code code = place_find(what.path, NULL, &where, &err);
+    enum zb_code code = place_open(call->arguments[0], &where, &node, &err);
     if (!code) {
         zb_hierarchy_set_sync(where.hierarchy, ZB_SYNC_CLOSE);
-        code = zb_node_open(where.hierarchy, where.node, &node, &err);
+        code = cleans ? zb_pyramid_remove(node, &removed, &err)
+                      : zb_pyramid_build(node, &options, &err);
     }
-    if (!code)
-        code = run(&what, node, &removed, &err);
     if (!code)
         code = zb_hierarchy_flush(where.hierarchy, &err);
     zb_node_release(node);
     place_clear(&where);
-    if (code) {
-        fprintf(stderr, "zarrbridge: %s\n", err.message);
-        return FAILED;
-    }
-    if (what.cleans)
-        fprintf(stderr, "%zu levels removed\n", removed);
-    else
-        fprintf(stderr, "%s has its levels\n", what.path);
-    return DONE;
+    return code ? report_fail(&doc, &err) : tell(call, &doc, cleans, removed);
 }
+
+static const struct argp_option options[] = {
+    {"factors", KEY_FACTORS, "LIST", 0,
+     "Make these levels: 2,4,8 has a half, a quarter and an eighth of the columns and rows. "
+     "Without it they go on until no side is longer than --min-size",
+     0},
+    {"min-size", KEY_MIN_SIZE, "SIZE", 0, "The side of the coarsest level: 256", 0},
+    {"method", KEY_METHOD, "NAME", 0, "How pixels are made: nearest, average or mode", 0},
+    {"clean", KEY_CLEAN, NULL, 0, "Remove the levels instead", 0},
+    {0}};
+
+const cli_command command_pyramid = {
+    .name = "pyramid",
+    .arguments = "STORE/ARRAY",
+    .least = 1,
+    .most = 1,
+    .summary = "make coarser levels of an array, or remove them",
+    .description =
+        "The levels are arrays beside it, and listed in the group as OME-Zarr and the convention "
+        "multiscales have it; GDAL shows them as overviews. They appear when all of them are "
+        "whole. Levels that are there are made anew. Interrupted, the program takes back what it "
+        "has begun.",
+    .options = options,
+    .examples =
+        (const cli_example[]){
+            {"zarrbridge pyramid x.zarr/dem --method average", "levels down to 256 pixels"},
+            {"zarrbridge pyramid x.zarr/dem --factors 2,4,8", "three levels"},
+            {"zarrbridge pyramid x.zarr/dem --clean", "none any more"},
+            {0}},
+    .run = pyramid,
+};

@@ -163,18 +163,27 @@ def test_errors_are_told(store, tmp_path):
 
 
 def test_misspelt_commands_are_told(store):
-    assert run()[0] == 2
+    status, lines, message = run()
+    assert (status, lines) == (2, []) and "verify " in message
     for words, told in ((["verfy", store], "no command 'verfy'"), (["ls"], "ls takes 1 argument, and got 0"),
                         (["ls", store, store], "ls takes 1 argument, and got 2"),
                         (["copy", store], "copy takes 2 arguments, and got 1"),
-                        (["ls", "--long", store], "no option '--long'"),
-                        (["ls", "--", store], "no option '--'")):
+                        (["ls", "--long", store], "zarrbridge ls: unrecognized option '--long'"),
+                        (["ls", "--depth", "x", store], "--depth=x: expected a number of levels"),
+                        (["ls", "--color=blue", store], "--color=blue: expected auto, always or never")):
         status, lines, message = run(*words)
-        assert (status, lines) == (2, []) and told in message, message
-    for words in (["--help"], ["-h"], ["ls", "--help"]):
-        status, lines, _ = run(*words)
-        assert status == 0 and "zarrbridge verify STORE" in lines[2]
+        assert (status, lines) == (2, []) and told in message and "--help' " in message, message
+    assert run("ls", "--", store)[0] == 0
     assert run("--version")[1][0].startswith("zarrbridge ")
+
+
+def test_help_is_told(store):
+    for words in (["--help"], ["-h"]):
+        status, lines, message = run(*words)
+        assert (status, message) == (0, "") and "  verify       decode every chunk, and list what is wrong" in lines
+    for words in (["ls", "--help"], ["ls", "-h"], ["ls", store, "--help"]):
+        status, lines, message = run(*words)
+        assert (status, message) == (0, "") and lines[0] == "Usage: zarrbridge ls [OPTION...] STORE[/NODE]"
 
 
 def test_groups_whose_document_is_missing_are_listed(store):

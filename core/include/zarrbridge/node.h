@@ -86,9 +86,13 @@ typedef struct zb_entry {
     const zb_array_info *array; /* NULL for a group, and for a node that cannot be read */
     int format;                 /* as zb_node_format; 0 for a node that cannot be read */
     const char *reason;         /* why it cannot be read; else NULL */
+    bool is_last;               /* no name follows it in its group that may be a node */
 } zb_entry;
 
-/* Called once for each node; returns 0 to go on, anything else to stop. */
+/* Of a zb_entry_fn: go on, but not to the nodes below this one. */
+#define ZB_WALK_PAST (-1)
+
+/* Called once for each node; returns 0 or ZB_WALK_PAST to go on, anything else to stop. */
 typedef int (*zb_entry_fn)(void *context, const zb_entry *entry);
 
 /* Calls fn for the node at path and for all nodes below it, a group before its children, these in

@@ -21,6 +21,7 @@ typedef struct walk {
     void *context;
     zb__links links;
     bool begun, stopped;
+    bool is_last; /* the name that is looked at, in its group */
     zb__looked last;
 } walk;
 
@@ -40,13 +41,16 @@ static enum zb_code look(walk *w, const char *path, const zb__prefetched_documen
     return zb_node_open(w->hierarchy, path, out, err);
 }
 
-/* node: NULL for one that cannot be read. */
-static void tell(walk *w, const char *path, const zb_node *node, const char *reason) {
+/* node: NULL for one that cannot be read. Returns whether the nodes below it are wanted. */
+static bool tell(walk *w, const char *path, const zb_node *node, const char *reason) {
     const zb_entry entry = {.path = path,
                             .array = node ? zb_node_array(node) : NULL,
                             .format = node ? zb_node_format(node) : 0,
-                            .reason = node ? NULL : reason};
-    w->stopped = w->fn(w->context, &entry) != 0;
+                            .reason = node ? NULL : reason,
+                            .is_last = w->is_last};
+    const int answer = w->fn(w->context, &entry);
+    w->stopped = answer != 0 && answer != ZB_WALK_PAST;
+    return answer == 0;
 }
 
 /* read: its document, where that was prefetched, or NULL. */
@@ -66,6 +70,7 @@ static enum zb_code visit_children(walk *w, const zb__names *names, const char *
         char *below = zb__path_join(path, name->text);
         code = below ? zb__links_count(&w->links, name, below, err)
                      : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+        w->is_last = i + 1 == names->count;
         if (!code)
             code = visit(w, below, read, err);
         /* A name without a document is no node; a node may go before it is looked at. */
@@ -90,9 +95,9 @@ static enum zb_code visit(walk *w, const char *path, const zb__prefetched_docume
             *err = reason;
         return code;
     }
-    tell(w, path, node, reason.message);
+    const bool goes_below = tell(w, path, node, reason.message);
     code = ZB_OK;
-    if (node && !node->array && !w->stopped) {
+    if (node && !node->array && goes_below) {
         zb__prefetch_read(w->hierarchy, path, ZB__GROUPS_AHEAD);
         code = zb__children_names(node, false, &names, err);
         if (code)
@@ -107,7 +112,7 @@ static enum zb_code visit(walk *w, const char *path, const zb__prefetched_docume
 
 enum zb_code zb_node_each(zb_hierarchy *hierarchy, const char *path, zb_entry_fn fn, void *context,
                           zb_error *err) {
-    walk w = {.hierarchy = hierarchy, .fn = fn, .context = context};
+    walk w = {.hierarchy = hierarchy, .fn = fn, .context = context, .is_last = true};
     enum zb_code code = zb__path_check(path, err);
     code = code ? zb_error_prefix(err, code, "store %s", hierarchy->store->label)
                 : visit(&w, path, NULL, err);

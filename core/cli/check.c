@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* `verify` and `repair`. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "commands.h"
+#include "place.h"
+#include "print.h"
+#include "report.h"
+#include "zarrbridge/check.h"
+
+/* Both walk all of a store, and tell findings from any thread, one at a time. */
+typedef struct checking {
+    const cli_call *call;
+    report report;
+    uint64_t count;
+} checking;
+
+static int report_finding(checking *c, const zb_finding *finding) {
+    zb_json_writer *w = report_object(c->call);
+    report_text(w, "kind", zb_finding_name(finding->kind));
+    report_text(w, "key", finding->key);
+    report_text(w, "message", finding->message);
+    return report_item(&c->report, w);
+}
+
+static void print_finding(const zb_finding *finding) {
+    print_text(finding->key);
+    printf(": ");
+    print_text(finding->message);
+    putchar('\n');
+}
+
+static int take_finding(void *context, const zb_finding *finding) {
+    checking *c = context;
+    if (c->call->json)
+        return report_finding(c, finding);
+    print_color(c->call, finding->kind == ZB_FINDING_FOREIGN ? PRINT_FAINT : PRINT_BAD);
+    printf("%-9s ", zb_finding_name(finding->kind));
+    print_plain(c->call);
+    print_finding(finding);
+    return 0;
+}
+
+static int take_mended(void *context, const zb_finding *finding) {
+    checking *c = context;
+    c->count++;
+    if (c->call->json)
+        return report_finding(c, finding);
+    print_finding(finding);
+    return 0;
+}
+
+static zb_json_writer *report_sum(const cli_call *call, const zb_verify_summary *sum) {
+    zb_json_writer *w = report_object(call);
+    report_number(w, "nodes", sum->nodes);
+    report_number(w, "objects", sum->objects);
+    report_number(w, "encoded_chunks", sum->inner_chunks);
+    report_number(w, "bytes", sum->bytes);
+    report_number(w, "findings", sum->findings);
+    report_number(w, "foreign", sum->foreign);
+    return w;
+}
+
+static void say_sum(const cli_call *call, const zb_verify_summary *sum) {
+    cli_say(call,
+            "%" PRIu64 " nodes, %" PRIu64 " chunks or shards with %" PRIu64
+            " encoded chunks in %" PRIu64 " bytes: %" PRIu64 " findings",
+            sum->nodes, sum->objects, sum->inner_chunks, sum->bytes, sum->findings);
+    if (sum->foreign > 0)
+        cli_say(call, ", %" PRIu64 " foreign files", sum->foreign);
+    cli_say(call, "\n");
+}
+
+static int verify(const cli_call *call) {
+    zb_hierarchy *hierarchy;
+    zb_error err;
+    zb_verify_summary sum;
+    checking c = {.call = call, .report = report_begin(call, "findings")};
+    if (store_open(call->arguments[0], &hierarchy, &err))
+        return report_fail(&c.report, &err);
+    enum zb_code code = zb_hierarchy_verify(hierarchy, take_finding, &c, &sum, &err);
+    zb_hierarchy_release(hierarchy);
+    if (code)
+        return report_fail(&c.report, &err);
+    const int found = sum.findings ? CLI_FOUND : sum.nodes == 0 ? CLI_FAILED : CLI_FINE;
+    const int status = report_end(&c.report, report_sum(call, &sum), found);
+    say_sum(call, &sum);
+    if (sum.nodes == 0)
+        fprintf(stderr, "zarrbridge: '%s' is not a store: no group and no array could be checked\n",
+                call->arguments[0]);
+    return status;
+}
+
+static int repair(const cli_call *call) {
+    zb_hierarchy *hierarchy;
+    zb_error err;
+    checking c = {.call = call, .report = report_begin(call, "mended")};
+    if (store_open(call->arguments[0], &hierarchy, &err))
+        return report_fail(&c.report, &err);
+    enum zb_code code = zb_hierarchy_repair(hierarchy, take_mended, &c, &err);
+    if (!code)
+        code = zb_hierarchy_flush(hierarchy, &err);
+    zb_hierarchy_release(hierarchy);
+    if (code)
+        return report_fail(&c.report, &err);
+    zb_json_writer *w = report_object(call);
+    report_number(w, "mended", c.count);
+    const int status = report_end(&c.report, w, CLI_FINE);
+    cli_say(call, "%" PRIu64 " things mended\n", c.count);
+    return status;
+}
+
+const cli_command command_verify = {
+    .name = "verify",
+    .arguments = "STORE",
+    .least = 1,
+    .most = 1,
+    .summary = "decode every chunk, and list what is wrong",
+    .description =
+        "Findings are damaged (a checksum or a rule of the format is broken), truncated, orphaned "
+        "(nothing leads to it), stale (left by a killed writer; repair sees to it), unchecked (it "
+        "could not be read; the line says why) and foreign (a file that is no part of a store, "
+        "and no fault of it). Nothing is changed. A writer that is at work meanwhile may cause "
+        "findings where nothing is wrong.",
+    .examples = (const cli_example[]){{"zarrbridge verify x.zarr", "the whole store"},
+                                      {"zarrbridge verify -q x.zarr && echo good",
+                                       "in a script: silent where all is well"},
+                                      {0}},
+    .found = "something was found, foreign files apart",
+    .run = verify,
+};
+
+const cli_command command_repair = {
+    .name = "repair",
+    .arguments = "STORE",
+    .least = 1,
+    .most = 1,
+    .summary = "clear up after killed writers, and undo what they had begun",
+    .description =
+        "Temporary files are removed, changes are undone by their journals, and consolidated "
+        "metadata are brought up to date. Each is told. Damaged chunks and orphans are left as "
+        "they are: that needs a judgement. Writers may be at work meanwhile.",
+    .examples = (const cli_example[]){{"zarrbridge repair x.zarr", "after a crash"}, {0}},
+    .run = repair,
+};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* `copy`: a store or a node of one, to another place or into an archive. */
+#include <ftw.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "place.h"
+#include "report.h"
+#include "zarrbridge/change.h"
+
+static int remove_if_empty(const char *path, const struct stat *info, int type, struct FTW *at) {
+    (void)info, (void)at;
+    if (type == FTW_DP)
+        (void)rmdir(path);
+    return 0;
+}
+
+/* Directories that were made for a copy go with the failure; those with content stay. */
+static void take_back(place *where, const char *target, bool is_new) {
+    zb_hierarchy_release(where->hierarchy);
+    where->hierarchy = NULL;
+    if (is_new)
+        (void)nftw(target, remove_if_empty, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* A node with all below it becomes the root of an archive. */
+static enum zb_code pack(const char *source, const char *target, zb_error *err) {
+    zb_hierarchy *hierarchy;
+    zb_node *root = NULL;
+    if (access(target, F_OK) == 0)
+        return zb_fail(err, ZB_ECONFLICT, "there is a file '%s' already", target);
+    enum zb_code code = store_open(source, &hierarchy, err);
+    if (code)
+        return code;
+    code = zb_node_open(hierarchy, "", &root, err);
+    if (!code)
+        code = zb_hierarchy_pack(hierarchy, target, err);
+    zb_node_release(root);
+    zb_hierarchy_release(hierarchy);
+    return code;
+}
+
+static enum zb_code copy_node(const char *source, const char *target, zb_error *err) {
+    place from, to = {.hierarchy = NULL};
+    const bool is_new = access(target, F_OK) != 0;
+    enum zb_code code = place_find(source, NULL, &from, err);
+    if (!code)
+        code = place_find(target, &from, &to, err);
+    if (!code) {
+        zb_hierarchy_set_sync(to.hierarchy, ZB_SYNC_CLOSE);
+        code = zb_node_copy(from.hierarchy, from.node, to.hierarchy, to.node, err);
+    }
+    if (!code)
+        code = zb_hierarchy_commit(to.hierarchy, err);
+    if (!code)
+        code = zb_hierarchy_flush(to.hierarchy, err);
+    if (!code && !zb_hierarchy_can_list(from.hierarchy))
+        fprintf(stderr,
+                "zarrbridge: %s cannot be listed: files besides nodes and chunks are not "
+                "known, and not copied\n",
+                source);
+    if (code)
+        take_back(&to, target, is_new);
+    place_clear(&to);
+    place_clear(&from);
+    return code;
+}
+
+static int copy(const cli_call *call) {
+    const char *source = call->arguments[0], *target = call->arguments[1];
+    zb_error err;
+    report doc = report_begin(call, NULL);
+    const bool to_zip = !zb_name_is_url(target) && zb_path_becomes_zip(target);
+    if (to_zip ? pack(source, target, &err) : copy_node(source, target, &err))
+        return report_fail(&doc, &err);
+    zb_json_writer *w = report_object(call);
+    report_text(w, "source", source);
+    report_text(w, "copy", target);
+    const int status = report_end(&doc, w, CLI_FINE);
+    cli_say(call, "%s is a copy of %s\n", target, source);
+    return status;
+}
+
+const cli_command command_copy = {
+    .name = "copy",
+    .arguments = "STORE[/NODE] NEW",
+    .least = 2,
+    .most = 2,
+    .summary = "copy a store or a node of one",
+    .description =
+        "Documents, chunks and all other files are copied as they are, also of nodes that this "
+        "version cannot read. What is Zarr version 2 becomes version 3: its chunks are decoded and "
+        "encoded. NEW is a directory, a node in a store, a URL in S3, or, where it ends in .zip or "
+        ".ozx, a zip archive of the node. Nothing is overwritten. The copy appears when all of it "
+        "is there.",
+    .examples = (const cli_example[]){{"zarrbridge copy old.zarr new.zarr",
+                                       "a store of version 2 as one of version 3"},
+                                      {"zarrbridge copy x.zarr/a y.zarr/b", "one node"},
+                                      {"zarrbridge copy x.zarr x.zarr.zip", "an archive"},
+                                      {0}},
+    .run = copy,
+};
