@@ -6,7 +6,8 @@
 
 const cli_command *const cli_commands[] = {
     &command_ls,      &command_tree,        &command_info, &command_verify,  &command_repair,
-    &command_compact, &command_consolidate, &command_copy, &command_pyramid, NULL,
+    &command_compact, &command_consolidate, &command_copy, &command_pyramid, &command_door,
+    NULL,
 };
 
 const cli_command *cli_find(const char *name) {

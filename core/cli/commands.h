@@ -6,6 +6,6 @@
 #include "cli.h"
 
 extern const cli_command command_ls, command_tree, command_info, command_verify, command_repair,
-    command_compact, command_consolidate, command_copy, command_pyramid;
+    command_compact, command_consolidate, command_copy, command_pyramid, command_door;
 
 #endif

@@ -53,14 +53,19 @@ ZB_API void zb_door_clear(zb_door *door);
 ZB_API enum zb_code zb_door_make(const char *path, const char *target, bool replaces,
                                  zb_error *err);
 
-/* The name of the store that belongs to a door at `path`: PATH.zarr. malloc'ed; NULL without
+/* The name under which a file that is made now will be known: the path, but for the name that NCO
+   gives to a file before it takes its place (out.nc.pid123.ncks.tmp). malloc'ed; NULL without
    memory. */
+ZB_API char *zb_door_place(const char *path);
+
+/* A name for the store of a new door at `path`: PLACE.zarr or, where that is there already,
+   PLACE.2.zarr and so on; PLACE is what zb_door_place tells. malloc'ed; NULL without memory, and
+   where a thousand are there. */
 ZB_API char *zb_door_beside(const char *path);
 
 /* Gives a door that is a copy a store of its own: a copy of the other one's, beside it, to which
    the door leads from then on. *door is what zb_door_read gave, and is renewed. The store is whole
-   before the door leads there. ZB_ECONFLICT where something of that name is there; errors of
-   zb_node_copy. */
+   before the door leads there. Errors of zb_door_beside and of zb_node_copy. */
 ZB_API enum zb_code zb_door_own(const char *path, zb_door *door, zb_error *err);
 
 #ifdef __cplusplus

@@ -31,6 +31,9 @@
 #define DIGITS 8
 #define TRAILER_BYTES (sizeof MAGIC - 1 + DIGITS + 1)
 
+/* Stores beside one door's place. */
+#define MOST_BESIDE 1000
+
 /* A target is in the attributes and in the text, where escapes may make six bytes of one. */
 #define TARGET_MAX_BYTES 1024
 
@@ -285,15 +288,41 @@ enum zb_code zb_door_make(const char *path, const char *target, bool replaces, z
 
 /* ---- Copies of doors ---- */
 
+/* The length of a path without what NCO adds to the name of a file that it makes: ".pid", a number,
+   a program's name and ".tmp". */
+static size_t length_without_nco(const char *path) {
+    const size_t length = strlen(path);
+    const char *name = last_part(path), *found = NULL;
+    for (const char *at = name; (at = strstr(at, ".pid")) != NULL; at++)
+        found = at;
+    const size_t digits = found ? strspn(found + 4, "0123456789") : 0;
+    const bool is_nco = found && found > name && digits > 0 && found[4 + digits] == '.' &&
+                        length > 4 && strcmp(path + length - 4, ".tmp") == 0;
+    return is_nco ? (size_t)(found - path) : length;
+}
+
+char *zb_door_place(const char *path) {
+    return strndup(path, length_without_nco(path));
+}
+
 char *zb_door_beside(const char *path) {
-    char *store = NULL;
-    return asprintf(&store, "%s.zarr", path) < 0 ? NULL : store;
+    const int length = (int)length_without_nco(path);
+    struct stat info;
+    for (unsigned i = 1; i <= MOST_BESIDE; i++) {
+        char number[16] = "", *store;
+        if (i > 1)
+            snprintf(number, sizeof number, ".%u", i);
+        if (asprintf(&store, "%.*s%s.zarr", length, path, number) < 0)
+            return NULL;
+        if (lstat(store, &info) != 0)
+            return store;
+        free(store);
+    }
+    return NULL;
 }
 
 static enum zb_code copy_store(const char *from_name, const char *to_name, zb_error *err) {
     zb_hierarchy *from = NULL, *to = NULL;
-    if (access(to_name, F_OK) == 0)
-        return zb_fail(err, ZB_ECONFLICT, "there is something called '%s' already", to_name);
     enum zb_code code = zb_hierarchy_open(from_name, &from, err);
     if (!code)
         code = zb_hierarchy_create(to_name, NULL, &to, err);
@@ -313,7 +342,7 @@ static enum zb_code copy_store(const char *from_name, const char *to_name, zb_er
 enum zb_code zb_door_own(const char *path, zb_door *door, zb_error *err) {
     char *store = zb_door_beside(path);
     if (!store)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a path");
+        return zb_fail(err, ZB_ECONFLICT, "no name is free for a store beside '%s'", path);
     enum zb_code code = copy_store(door->store, store, err);
     if (!code)
         code = zb_door_make(path, last_part(store), true, err);

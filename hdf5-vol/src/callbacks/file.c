@@ -102,6 +102,8 @@ static void *create_behind(h5_lib *lib, const char *name, vol_new_door *door, un
                            hid_t fcpl, hid_t fapl, const vol_options *options) {
     zb_error err = {0};
     void *file = NULL;
+    if (door->is_new) /* what another program has put there in the meantime is not replaced */
+        flags &= ~H5_ACC_TRUNC;
     if (vol_fcpl_check(lib, fcpl))
         file = store_of_path(lib, door->store, flags, fcpl, fapl, options);
     if (file && vol_new_door_make(name, door, &err) != ZB_OK) {

@@ -64,13 +64,16 @@ void vol_new_door_clear(vol_new_door *door) {
     *door = (vol_new_door){.store = NULL};
 }
 
+/* Also of one that NCO makes under another name. */
 static bool has_suffix_of_file(const char *name) {
     static const char *const suffixes[] = {".nc", ".nc4", ".cdf", ".h5", ".hdf5", ".hdf", ".he5"};
-    const char *dot = strrchr(name, '.');
-    for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++)
-        if (strcasecmp(dot, suffixes[i]) == 0)
-            return true;
-    return false;
+    char *place = zb_door_place(name);
+    const char *dot = place ? strrchr(place, '.') : NULL;
+    bool found = false;
+    for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes && !found; i++)
+        found = strcasecmp(dot, suffixes[i]) == 0;
+    free(place);
+    return found;
 }
 
 static bool becomes_door(const char *name, const vol_options *options) {
@@ -81,7 +84,8 @@ static bool becomes_door(const char *name, const vol_options *options) {
 
 static enum zb_code beside(const char *name, vol_new_door *out, zb_error *err) {
     *out = (vol_new_door){.store = zb_door_beside(name), .is_new = true};
-    return out->store ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    return out->store ? ZB_OK
+                      : zb_fail(err, ZB_ECONFLICT, "no name is free for a store beside '%s'", name);
 }
 
 /* A door to nothing leads to where its store is made again. */
