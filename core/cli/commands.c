@@ -5,8 +5,16 @@
 #include <string.h>
 
 const cli_command *const cli_commands[] = {
-    &command_ls,      &command_tree,        &command_info, &command_verify,  &command_repair,
-    &command_compact, &command_consolidate, &command_copy, &command_pyramid, &command_door,
+    &command_ls,
+    &command_tree,
+    &command_info,
+    &command_verify,
+    &command_repair,
+    &command_compact,
+    &command_consolidate,
+    &command_copy,
+    &command_pyramid,
+    &command_door,
     NULL,
 };
 

@@ -159,14 +159,14 @@ const cli_command command_door = {
         "HDF5_VOL_CONNECTOR=zarr is set. Without FILE x.zarr gets x.nc. A store beside or below "
         "the file is found also when both are moved together; any other one is named by its whole "
         "path. STORE may be a URL. Of a door alone the place is told to which it leads.",
-    .options = (const struct argp_option[]){{.name = "force",
-                                             .key = OPTION_FORCE,
-                                             .doc = "replace a door of that name; no other file is"},
-                                            {0}},
-    .examples =
-        (const cli_example[]){{"zarrbridge door x.zarr", "x.nc leads to x.zarr"},
-                              {"zarrbridge door https://host/x.zarr x.nc", "to a server"},
-                              {"zarrbridge door x.nc", "tell where x.nc leads"},
-                              {0}},
+    .options =
+        (const struct argp_option[]){{.name = "force",
+                                      .key = OPTION_FORCE,
+                                      .doc = "replace a door of that name; no other file is"},
+                                     {0}},
+    .examples = (const cli_example[]){{"zarrbridge door x.zarr", "x.nc leads to x.zarr"},
+                                      {"zarrbridge door https://host/x.zarr x.nc", "to a server"},
+                                      {"zarrbridge door x.nc", "tell where x.nc leads"},
+                                      {0}},
     .run = run,
 };

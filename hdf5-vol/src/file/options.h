@@ -55,7 +55,7 @@ typedef struct vol_options {
     vol_cutting shards;             /* datasets whose creation list has no shard shape */
     vol_cutting chunks;             /* datasets whose creation list has no chunk shape */
     enum vol_chunk_keys chunk_keys; /* datasets whose creation list says nothing of it */
-    bool is_netcdf; /* no option: the program that opens the file is netCDF's library */
+    bool is_netcdf;   /* no option: the program that opens the file is netCDF's library */
     char remote[512]; /* options of stores on the network, as behind the '#' of their names */
     char wrong[64];   /* the first option that was not understood, or its beginning; else "" */
 } vol_options;
