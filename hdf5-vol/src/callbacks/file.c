@@ -301,37 +301,40 @@ static herr_t ask_host(h5_lib *lib, const char *url, hid_t fapl, hbool_t *access
 }
 
 /*
- * H5Fis_accessible, or the search. There we only speak for Zarr stores, and on HDF5 2.x not even
- * for those: that library registers the object which the search finds under the wrong connector and
- * crashes. The search takes the word of a URL: the open that follows asks its host, once, and has
- * the better error.
+ * The search. There we only speak for Zarr stores, and on HDF5 2.x not even for those: that library
+ * registers the object which the search finds under the wrong connector and crashes. The search
+ * takes the word of a URL: the open that follows asks its host, once, and has the better error. A
+ * door is never searched for: it is a file that HDF5 opens.
  */
+static void answer_search(h5_lib *lib, H5VL_file_specific_args_t *args) {
+    char *path = vol_filename_plain(args->args.is_accessible.filename);
+    const bool zarr = path && vol_filename_is_zarr(path);
+    free(path);
+    *args->args.is_accessible.accessible =
+        zarr && !lib->is_v2 && !wants_other_driver(lib, args->args.is_accessible.fapl_id);
+}
+
+/* H5Fis_accessible, or the search. */
 static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
     const char *name = args->args.is_accessible.filename;
+    if (!vol_env_is_ours() && in_search(lib)) {
+        answer_search(lib, args);
+        return 0;
+    }
+    if (vol_filename_is_url(name))
+        return ask_host(lib, name, args->args.is_accessible.fapl_id,
+                        args->args.is_accessible.accessible);
     vol_options options;
     char *store = NULL;
     if (!vol_info_options(lib, args->args.is_accessible.fapl_id, &options))
         return -1;
-    const bool shut = vol_filename_follow(name, &options, false, &store, NULL) != ZB_OK;
-    const bool zarr = store;
+    const enum zb_code code = vol_filename_follow(name, &options, false, &store, NULL);
+    const bool is_store = store != NULL;
     free(store);
-    if (shut) { /* a door that leads nowhere */
-        *args->args.is_accessible.accessible = false;
-        return 0;
-    }
-    bool ours = vol_env_is_ours();
-    bool searching = !ours && in_search(lib);
-    if (!searching && vol_filename_is_url(name))
-        return ask_host(lib, name, args->args.is_accessible.fapl_id,
-                        args->args.is_accessible.accessible);
-    if (zarr || searching) {
-        const bool declined =
-            searching && zarr &&
-            (lib->is_v2 || wants_other_driver(lib, args->args.is_accessible.fapl_id));
-        *args->args.is_accessible.accessible = zarr && !declined;
-        return 0;
-    }
-    return native_by_name(lib, args, &args->args.is_accessible.fapl_id, dxpl, req);
+    if (!code && !is_store)
+        return native_by_name(lib, args, &args->args.is_accessible.fapl_id, dxpl, req);
+    *args->args.is_accessible.accessible = !code; /* a door may lead nowhere */
+    return 0;
 }
 
 static herr_t delete_file(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
