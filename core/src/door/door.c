@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "door/image.h"
+#include "util/utf8.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/hierarchy.h"
 #include "zarrbridge/json.h"
@@ -191,6 +192,11 @@ enum zb_code zb_door_read(const char *path, enum zb_doors which, zb_door *out, z
 
 /* ---- Making ---- */
 
+static bool is_utf8(const char *text) {
+    return zb__is_utf8(text, strlen(text));
+}
+
+/* A name of its own that is no UTF-8 cannot be noted. */
 static char *print_text(const char *path, const char *target, ino_t inode) {
     char number[24];
     snprintf(number, sizeof number, "%ju", (uintmax_t)inode);
@@ -198,8 +204,10 @@ static char *print_text(const char *path, const char *target, ino_t inode) {
     zb_json_begin_object(writer);
     zb_json_write_name(writer, "target");
     zb_json_write_string(writer, target);
-    zb_json_write_name(writer, "name");
-    zb_json_write_string(writer, last_part(path));
+    if (is_utf8(last_part(path))) {
+        zb_json_write_name(writer, "name");
+        zb_json_write_string(writer, last_part(path));
+    }
     zb_json_write_name(writer, "inode");
     zb_json_write_string(writer, number);
     zb_json_end_object(writer);
@@ -264,8 +272,9 @@ enum zb_code zb_door_make(const char *path, const char *target, bool replaces, z
     struct stat info;
     zb_staging staging;
     size_t size;
-    if (!*target || strlen(target) > TARGET_MAX_BYTES)
-        return zb_fail(err, ZB_EINVAL, "a door leads to a name of 1 to %d bytes", TARGET_MAX_BYTES);
+    if (!*target || strlen(target) > TARGET_MAX_BYTES || !is_utf8(target))
+        return zb_fail(err, ZB_EINVAL, "a door leads to a name in UTF-8 of 1 to %d bytes",
+                       TARGET_MAX_BYTES);
     enum zb_code code = zb_staging_make(path, false, &staging, err);
     if (code)
         return code;
