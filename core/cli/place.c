@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "zarrbridge/conventions.h"
+#include "zarrbridge/door.h"
 #include "zarrbridge/sys/hierarchy.h"
 
 static bool holds_document(void *unused, const char *directory) {
@@ -35,6 +36,16 @@ static char *without_document(const char *path) {
     return start == 0 ? strdup(".") : strndup(path, start > 1 ? start - 1 : 1);
 }
 
+/* The name that opens what an argument means: without a document, and behind a door. malloc'ed. */
+static enum zb_code plain_name(const char *name, char **out, zb_error *err) {
+    zb_door door = {.target = NULL};
+    enum zb_code code =
+        zb_path_is_door(name) ? zb_door_read(name, ZB_DOORS_OWN, &door, err) : ZB_OK;
+    *out = code ? NULL : without_document(door.store ? door.store : name);
+    zb_door_clear(&door);
+    return code || *out ? code : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+}
+
 void place_clear(place *where) {
     zb_hierarchy_release(where->hierarchy);
     free(where->root);
@@ -56,10 +67,10 @@ static enum zb_code open_root(const place *other, place *out, zb_error *err) {
 
 enum zb_code place_find(const char *name, const place *other, place *out, zb_error *err) {
     *out = (place){.hierarchy = NULL};
-    char *path = without_document(name);
-    enum zb_code code = path
-                            ? zb_path_split(path, holds_document, NULL, &out->root, &out->node, err)
-                            : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    char *path;
+    enum zb_code code = plain_name(name, &path, err);
+    if (!code)
+        code = zb_path_split(path, holds_document, NULL, &out->root, &out->node, err);
     free(path);
     return code ? code : open_root(other, out, err);
 }
@@ -73,9 +84,10 @@ enum zb_code place_open(const char *name, place *where, zb_node **out, zb_error 
 enum zb_code store_open(const char *name, zb_hierarchy **out, zb_error *err) {
     zb_node *root = NULL;
     zb_object_info info;
-    char *path = without_document(name);
-    enum zb_code code =
-        path ? zb_hierarchy_open(path, out, err) : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    char *path;
+    enum zb_code code = plain_name(name, &path, err);
+    if (!code)
+        code = zb_hierarchy_open(path, out, err);
     free(path);
     if (code)
         return code;

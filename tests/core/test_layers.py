@@ -21,7 +21,7 @@ GDAL_OBJECTS = os.environ.get("ZARRBRIDGE_GDAL_OBJECTS")
 
 # From the lowest to the highest. A file includes, and calls, its own layer and those before it.
 LAYERS = ["util", "types", "store", "codec", "array", "hierarchy", "node", "extension", "read", "write", "change",
-         "check", "conventions", "pyramid"]
+         "check", "conventions", "pyramid", "door"]
 
 # The layer that a public header belongs to.
 PUBLIC = {
@@ -31,7 +31,7 @@ PUBLIC = {
     "sys/hierarchy": "hierarchy", "node": "node", "hdf5_extension": "extension",
     "moved": "extension", "node_edit": "change",
     "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
-    "multiscales": "conventions", "pyramid": "pyramid",
+    "multiscales": "conventions", "pyramid": "pyramid", "door": "door",
 }
 
 # Sources that call each other because what they are about contains itself: a shard is a chunk of chunks, and

@@ -31,6 +31,7 @@
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
 #include "zarrbridge/conventions.h"
+#include "zarrbridge/door.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/error.h"
 #include "zarrbridge/hdf5_extension.h"

@@ -3,6 +3,7 @@
 #include "callbacks/elsewhere.h"
 
 #include "callbacks/classes.h"
+#include "file/doors.h"
 #include "file/linked_file.h"
 #include "file/names.h"
 #include "hdf5/errors.h"
@@ -37,16 +38,24 @@ static unsigned file_flags(const vol_object *object, hid_t lapl) {
 
 /* Nothing in a store makes a program contact a host, and nothing that comes from one makes it open
    files of this machine. */
-static bool may_follow(const vol_object *object, const vol_link *link) {
+static bool may_follow(const vol_object *object, const vol_link *link, const char *to) {
     const bool from = vol_filename_is_url(object->file->path);
-    if (!from && !zb_name_is_url(link->external) && !vol_filename_is_url(link->external))
+    if (!from && !zb_name_is_url(to) && !vol_filename_is_url(to))
         return true;
     VOL_PUSH(object->lib, SYM, NOTFOUND,
              "the external link '%s' in %s leads to '%s'%s, and is not followed: open that file "
              "by its own name",
-             link->name, link->group->path, link->external,
-             from ? " from a store on the network" : "");
+             link->name, link->group->path, to, from ? " from a store on the network" : "");
     return false;
+}
+
+/* The same of a door, to which the link leads. One that is broken tells of it when it is opened. */
+static bool may_pass(const vol_object *object, const vol_link *link, const char *path) {
+    zb_door door;
+    const enum zb_code code = zb_door_read(path, ZB_DOORS_OWN, &door, NULL);
+    const bool may = code || may_follow(object, link, door.store);
+    zb_door_clear(&door);
+    return may;
 }
 
 /* The file of a link; malloc'ed. Pushes an error and returns NULL when there is none. */
@@ -58,7 +67,7 @@ static char *file_of(const vol_object *object, const vol_link *link, hid_t lapl)
         vol_refuse(lib, "a callback for external links (H5Pset_elink_cb)");
         return NULL;
     }
-    if (!may_follow(object, link))
+    if (!may_follow(object, link, link->external))
         return NULL;
     char prefix[4096] = "";
     if (lapl > 0 && lib->H5Pget_elink_prefix(lapl, prefix, sizeof prefix) <= 0)
@@ -68,7 +77,10 @@ static char *file_of(const vol_object *object, const vol_link *link, hid_t lapl)
         VOL_PUSH(lib, SYM, NOTFOUND,
                  "the external link '%s' in %s leads to the file '%s', which does not exist",
                  link->name, link->group->path, link->external);
-    return path;
+    if (!path || may_pass(object, link, path))
+        return path;
+    free(path);
+    return NULL;
 }
 
 /* ---- Objects ---- */
@@ -182,8 +194,8 @@ static vol_object *go_on(const vol_object *object, hid_t lapl, hid_t dxpl, vol_r
     route->rest = NULL;
     route->external = NULL;
     if (path)
-        opened = vol_filename_is_zarr(path) ? open_in_store(object, path, lapl, dxpl, name, route)
-                                            : open_in_native(object, path, lapl, dxpl, name);
+        opened = vol_filename_leads(path) ? open_in_store(object, path, lapl, dxpl, name, route)
+                                          : open_in_native(object, path, lapl, dxpl, name);
     free(path);
     free(name);
     return opened;

@@ -10,6 +10,7 @@
 #include "callbacks/chunks.h"
 #include "callbacks/classes.h"
 #include "create/creation_list.h"
+#include "file/doors.h"
 #include "file/files.h"
 #include "file/names.h"
 #include "file/new_store.h"
@@ -96,14 +97,40 @@ static bool driver_is_native(h5_lib *lib, const char *name, hid_t fapl) {
             !vol_filename_becomes_zarr(name));
 }
 
+/* The door is made when the store is there. Where that fails the store stays, empty. */
+static void *create_behind(h5_lib *lib, const char *name, vol_new_door *door, unsigned flags,
+                           hid_t fcpl, hid_t fapl, const vol_options *options) {
+    zb_error err = {0};
+    void *file = NULL;
+    if (door->is_new) /* what another program has put there in the meantime is not replaced */
+        flags &= ~H5_ACC_TRUNC;
+    if (vol_fcpl_check(lib, fcpl))
+        file = store_of_path(lib, door->store, flags, fcpl, fapl, options);
+    if (file && vol_new_door_make(name, door, &err) != ZB_OK) {
+        vol_object_free(file);
+        VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
+        file = NULL;
+    }
+    vol_new_door_clear(door);
+    return file;
+}
+
 /* HDF5 calls this with HDF5_VOL_CONNECTOR or an explicit access list only: creation never searches
    plugins. With an explicit list the program wants a store whatever its name. */
 void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl, hid_t fapl,
                       hid_t dxpl, void **req) {
     vol_options options;
+    vol_new_door door;
+    zb_error err = {0};
     vol_start(lib);
     if (!vol_info_options(lib, fapl, &options))
         return NULL;
+    if (vol_new_door_find(name, &options, flags & H5_ACC_TRUNC, &door, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
+        return NULL;
+    }
+    if (door.store)
+        return create_behind(lib, name, &door, flags, fcpl, fapl, &options);
     if (!becomes_store(name, &options) || driver_is_native(lib, name, fapl)) {
         hid_t native = native_fapl(lib, fapl);
         void *under = lib->H5VLfile_create(name, flags, fcpl, native, dxpl, req);
@@ -164,16 +191,19 @@ static void *open_native(h5_lib *lib, const char *name, unsigned flags, hid_t fa
 void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
                     void **req) {
     vol_options options;
+    zb_error err = {0};
+    char *store = NULL;
     vol_start(lib);
     if (!vol_info_options(lib, fapl, &options))
         return NULL;
-    char *path = vol_filename_plain(name);
-    if (!path)
+    if (vol_fapl_driver(lib, fapl) != VOL_DRIVER_IMAGE &&
+        vol_filename_follow(name, &options, flags & H5_ACC_RDWR, &store, &err) != ZB_OK) {
+        VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;
-    const bool ours = vol_filename_is_zarr(path) && vol_fapl_driver(lib, fapl) != VOL_DRIVER_IMAGE;
-    void *file = ours ? store_of_path(lib, path, flags, -1, fapl, &options)
-                      : open_native(lib, name, flags, fapl, dxpl, req);
-    free(path);
+    }
+    void *file = store ? store_of_path(lib, store, flags, -1, fapl, &options)
+                       : open_native(lib, name, flags, fapl, dxpl, req);
+    free(store);
     return file;
 }
 
@@ -271,31 +301,42 @@ static herr_t ask_host(h5_lib *lib, const char *url, hid_t fapl, hbool_t *access
 }
 
 /*
- * H5Fis_accessible, or the search. There we only speak for Zarr stores, and on HDF5 2.x not even
- * for those: that library registers the object which the search finds under the wrong connector and
- * crashes. The search takes the word of a URL: the open that follows asks its host, once, and has
- * the better error.
+ * The search. There we only speak for Zarr stores, and on HDF5 2.x not even for those: that library
+ * registers the object which the search finds under the wrong connector and crashes. The search
+ * takes the word of a URL: the open that follows asks its host, once, and has the better error. A
+ * door is never searched for: it is a file that HDF5 opens.
  */
+static void answer_search(h5_lib *lib, H5VL_file_specific_args_t *args) {
+    char *path = vol_filename_plain(args->args.is_accessible.filename);
+    /* Of what is explained the open that follows fails, and says why. */
+    const bool zarr = (path && vol_filename_is_zarr(path)) ||
+                      zb_name_explain(args->args.is_accessible.filename, NULL);
+    free(path);
+    *args->args.is_accessible.accessible =
+        zarr && !lib->is_v2 && !wants_other_driver(lib, args->args.is_accessible.fapl_id);
+}
+
+/* H5Fis_accessible, or the search. */
 static herr_t is_accessible(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {
     const char *name = args->args.is_accessible.filename;
-    char *path = vol_filename_plain(name);
-    bool zarr = path && vol_filename_is_zarr(path);
-    free(path);
-    bool ours = vol_env_is_ours();
-    bool searching = !ours && in_search(lib);
-    /* The open that follows fails, and says why. */
-    zarr = zarr || (searching && zb_name_explain(name, NULL));
-    if (!searching && vol_filename_is_url(name))
-        return ask_host(lib, name, args->args.is_accessible.fapl_id,
-                        args->args.is_accessible.accessible);
-    if (zarr || searching) {
-        const bool declined =
-            searching && zarr &&
-            (lib->is_v2 || wants_other_driver(lib, args->args.is_accessible.fapl_id));
-        *args->args.is_accessible.accessible = zarr && !declined;
+    if (!vol_env_is_ours() && in_search(lib)) {
+        answer_search(lib, args);
         return 0;
     }
-    return native_by_name(lib, args, &args->args.is_accessible.fapl_id, dxpl, req);
+    if (vol_filename_is_url(name))
+        return ask_host(lib, name, args->args.is_accessible.fapl_id,
+                        args->args.is_accessible.accessible);
+    vol_options options;
+    char *store = NULL;
+    if (!vol_info_options(lib, args->args.is_accessible.fapl_id, &options))
+        return -1;
+    const enum zb_code code = vol_filename_follow(name, &options, false, &store, NULL);
+    const bool is_store = store != NULL;
+    free(store);
+    if (!code && !is_store)
+        return native_by_name(lib, args, &args->args.is_accessible.fapl_id, dxpl, req);
+    *args->args.is_accessible.accessible = !code; /* a door may lead nowhere */
+    return 0;
 }
 
 static herr_t delete_file(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dxpl, void **req) {

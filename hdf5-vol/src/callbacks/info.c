@@ -9,6 +9,7 @@
  */
 #include "callbacks/classes.h"
 #include "hdf5/errors.h"
+#include "hdf5/property_lists.h"
 
 #include "zarrbridge/write.h"
 
@@ -41,7 +42,8 @@ static herr_t info_free(void *info) {
 
 /* Words that options accept, each at the place of the value that it stands for. */
 static const char *const flag_words[] = {"0", "1", NULL};
-static const char *const naming_words[] = {"auto", "all", NULL};
+static const char *const naming_words[] = {"auto", "all", "door", "beside", NULL};
+static const char *const doors_words[] = {"own", "any", NULL};
 static const char *const dimension_words[] = {"0", "1", "auto", NULL};
 static const char *const sync_words[] = {"none", "close", "always", NULL};
 static const char *const strategy_words[] = {"rewrite", "append", "inplace", NULL};
@@ -102,10 +104,10 @@ static herr_t info_to_text(const void *info, char **text) {
     FILE *out = open_memstream(text, &size);
     if (!out)
         return -1;
-    fprintf(out, "native_compat=%s;store=%s;netcdf_dimensions=%s;sync=%s;strategy=%s",
+    fprintf(out, "native_compat=%s;store=%s;doors=%s;netcdf_dimensions=%s;sync=%s;strategy=%s",
             flag_words[options.native_compat], naming_words[options.naming],
-            dimension_words[options.dimensions], sync_words[options.sync],
-            strategy_words[options.strategy]);
+            doors_words[options.any_door], dimension_words[options.dimensions],
+            sync_words[options.sync], strategy_words[options.strategy]);
     print_cutting(out, "shards", &options.shards);
     print_cutting(out, "chunks", &options.chunks);
     fprintf(out, ";chunk_keys=%s;unreadable=%s", key_words[options.chunk_keys],
@@ -144,6 +146,10 @@ static bool set_value(vol_options *options, const char *name, const char *value)
         options->native_compat = choice == 1;
     else if (strcmp(name, "store") == 0 && choose(value, naming_words, &choice))
         options->naming = (enum vol_naming)choice;
+    else if (strcmp(name, "door") == 0 && strcmp(value, "beside") == 0)
+        options->naming = VOL_NAMING_BESIDE;
+    else if (strcmp(name, "doors") == 0 && choose(value, doors_words, &choice))
+        options->any_door = choice == 1;
     else if (strcmp(name, "netcdf_dimensions") == 0 && choose(value, dimension_words, &choice))
         options->dimensions = (enum vol_dimensions)choice;
     else if (strcmp(name, "sync") == 0 && choose(value, sync_words, &choice))
@@ -213,6 +219,7 @@ bool vol_info_options(h5_lib *lib, hid_t fapl, vol_options *out) {
     if (lib->H5Pget_vol_info(fapl, &info) >= 0)
         *out = options_of(info);
     info_free(info); /* the library made the copy with info_copy */
+    out->is_netcdf = vol_fapl_is_netcdf(lib, fapl);
     if (*out->wrong)
         VOL_PUSH(lib, FILE, BADVALUE,
                  "the connector zarr has no option '%s' (wrong name or value, in "

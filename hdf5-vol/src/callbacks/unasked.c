@@ -3,8 +3,8 @@
 #include "callbacks/unasked.h"
 
 #include "copy/links.h"
+#include "file/doors.h"
 #include "file/linked_file.h"
-#include "file/names.h"
 #include "hdf5/errors.h"
 
 #include <stdatomic.h>
@@ -32,7 +32,7 @@ static char *holder_of(const vol_object *object, hid_t dxpl) {
 static bool is_store(const vol_object *object, const char *variable, const char *name, hid_t dxpl) {
     char *holder = holder_of(object, dxpl);
     char *path = holder ? vol_linked_file(variable, NULL, holder, name) : NULL;
-    const bool found = path && vol_filename_is_zarr(path);
+    const bool found = path && vol_filename_leads(path);
     free(path);
     free(holder);
     return found;

@@ -57,7 +57,7 @@ static enum zb_code open_root(vol_file *file, const char *node, zb_error *err) {
         return code;
     }
     if (file->options.dimensions == VOL_DIMENSIONS_AUTO &&
-        zb_json_get(zb_node_attributes(zarr), "_NCProperties"))
+        (file->options.is_netcdf || zb_json_get(zb_node_attributes(zarr), "_NCProperties")))
         file->options.dimensions = VOL_DIMENSIONS_ON;
     if (zb_node_array(zarr))
         return add_array_root(file, zarr, err);

@@ -10,7 +10,8 @@
 enum vol_dimensions {
     VOL_DIMENSIONS_OFF,
     VOL_DIMENSIONS_ON,
-    VOL_DIMENSIONS_AUTO /* in stores that a netCDF library wrote: their root has _NCProperties */
+    VOL_DIMENSIONS_AUTO /* for netCDF libraries, and in stores that one wrote: their root has
+                           _NCProperties */
 };
 
 /* The way in which the arrays of new datasets are cut. */
@@ -29,7 +30,9 @@ typedef struct vol_cutting {
 /* The names under which new files become stores. */
 enum vol_naming {
     VOL_NAMING_AUTO, /* *.zarr, and names within stores */
-    VOL_NAMING_ALL
+    VOL_NAMING_ALL,
+    VOL_NAMING_DOOR,  /* AUTO; and *.nc, *.h5 and the like become doors to stores beside them */
+    VOL_NAMING_BESIDE /* AUTO; and all others become such doors */
 };
 
 /* The keys of chunks: "c/0/1", "c.0.1", "0.1". */
@@ -43,6 +46,7 @@ enum vol_unreadable {
 
 typedef struct vol_options {
     bool native_compat; /* claim to be native, for HDF5's old calls */
+    bool any_door;      /* doors are followed to wherever they lead (zb_doors) */
     enum vol_naming naming;
     enum vol_dimensions dimensions;
     enum zb_sync sync;
@@ -51,6 +55,7 @@ typedef struct vol_options {
     vol_cutting shards;             /* datasets whose creation list has no shard shape */
     vol_cutting chunks;             /* datasets whose creation list has no chunk shape */
     enum vol_chunk_keys chunk_keys; /* datasets whose creation list says nothing of it */
+    bool is_netcdf;   /* no option: the program that opens the file is netCDF's library */
     char remote[512]; /* options of stores on the network, as behind the '#' of their names */
     char wrong[64];   /* the first option that was not understood, or its beginning; else "" */
 } vol_options;

@@ -4,6 +4,9 @@
 
 #include "hdf5/errors.h"
 
+#include <link.h>
+#include <string.h>
+
 /* The commonest lists, without a call. */
 static bool is_default(const h5_lib *lib, hid_t list, hid_t class) {
     const struct {
@@ -110,6 +113,19 @@ bool vol_fapl_check(h5_lib *lib, hid_t fapl, bool writable) {
         return true;
     vol_refuse(lib, "a log of the metadata cache (H5Pset_mdc_log_options)");
     return false;
+}
+
+static int is_netcdf(struct dl_phdr_info *library, size_t size, void *unused) {
+    (void)size, (void)unused;
+    const char *slash = strrchr(library->dlpi_name, '/');
+    return strncmp(slash ? slash + 1 : library->dlpi_name, "libnetcdf", 9) == 0;
+}
+
+bool vol_fapl_is_netcdf(h5_lib *lib, hid_t fapl) {
+    H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
+    return lib->H5Pget_fclose_degree(fapl, &degree) >= 0 &&
+           (degree == H5F_CLOSE_WEAK || degree == H5F_CLOSE_SEMI) &&
+           dl_iterate_phdr(is_netcdf, NULL) != 0;
 }
 
 bool vol_fapl_read(h5_lib *lib, hid_t fapl, vol_manners *out) {

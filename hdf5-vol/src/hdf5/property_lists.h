@@ -39,6 +39,10 @@ typedef struct vol_manners {
     void *flushed_context;           /* the program's */
 } vol_manners;
 
+/* Does the access list come from netCDF-C? Its library is in the process then, and states HDF5's
+   usual way of closing, of which other programs say nothing, or another one (h5py). */
+bool vol_fapl_is_netcdf(h5_lib *lib, hid_t fapl);
+
 /* False without memory. Cleared by vol_manners_clear. */
 bool vol_fapl_read(h5_lib *lib, hid_t fapl, vol_manners *out);
 bool vol_manners_copy(h5_lib *lib, const vol_manners *from, vol_manners *out);

@@ -12,11 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* netCDF writes no file whose groups have no order. A group that has none gets that of names, and
+   keeps it as soon as a link comes or goes. */
 unsigned vol_order_flags(vol_node *group) {
     if (group->order.known)
         return group->order.flags;
     const zb_json *indexed = vol_side_get(group, ZB_HDF5_ORDER_INDEXED);
-    const bool tracks = zb_json_kind_of(vol_side_get(group, ZB_HDF5_ORDER)) == ZB_JSON_ARRAY;
+    const bool tracks = group->file->options.is_netcdf ||
+                        zb_json_kind_of(vol_side_get(group, ZB_HDF5_ORDER)) == ZB_JSON_ARRAY;
     const bool indexes = tracks && (!indexed || zb_json_bool(indexed));
     group->order.known = true;
     group->order.flags =
