@@ -77,7 +77,7 @@ ZB_API char *zb_fill_attribute_print(const void *element, zb_dtype dtype);
 
 /* The value that stands for "no data" in an integer or float array; false when there is none. The
    first that applies: `_FillValue`; `missing_value`; the array's fill value, unless it is zero, was
-   not stated, or the attribute ZB_FILL_IS_NODATA is false. (In arrays that GDAL's own driver wrote,
+   not stated, or ZB_GDAL_FILL_IS_NODATA (gdal_extension.h) is false. (In arrays that GDAL's own driver wrote,
    zero counts.) `shown` is the array's type or, where the attribute `_Unsigned` says so, the same
    with the other sign. *element has that type. */
 ZB_API bool zb_array_nodata(const zb_node *array, zb_dtype shown, void *element);
@@ -86,9 +86,6 @@ ZB_API bool zb_array_nodata(const zb_node *array, zb_dtype shown, void *element)
    `missing_value`, also of complex numbers and of structs of numbers: they are zero if all of their
    parts are. Of text (`string`) every fill value is but the empty one. */
 ZB_API bool zb_array_fill_is_nodata(const zb_node *array);
-
-/* The attribute that denies this, since an array's fill value cannot be changed. */
-#define ZB_FILL_IS_NODATA "zarrbridge:fill_value_is_nodata"
 
 /* ---- Bytes in attributes ------------------------------------------------------------------- */
 
@@ -156,6 +153,36 @@ ZB_API void zb_default_chunk(uint32_t ndim, const uint64_t *shape, uint32_t elem
    first. False when the array is better off without shards. */
 ZB_API bool zb_default_shard(uint32_t ndim, const uint64_t *shape, uint32_t element_size,
                              const enum zb_role *roles, const uint64_t *chunk, uint64_t *shard);
+
+/* ---- Names of nodes ------------------------------------------------------------------------- */
+
+/*
+ * Names that a Zarr node cannot have, or that trouble programs, are stored in another form, and
+ * shown as they are. They are reserved (zb_name_is_reserved), consist of dots, or have control
+ * characters or backslashes. Their offending characters, and each "%", are stored as "%" and two
+ * upper-case hexadecimal digits:
+ *
+ *     ".."        %2E.
+ *     "__x"       %5F_x
+ *     "a\b%"      a%5Cb%25
+ *
+ * A name of the store is taken for such a form only where it is the form of a name that needs one;
+ * any other is shown as it is. A name that looks like a form needs one, so that no two names meet.
+ */
+
+/* True for names that need a form: no node can have them, or should. */
+ZB_API bool zb_name_needs_form(const char *name);
+
+/* True for those, and for names that look like a form. */
+ZB_API bool zb_name_has_form(const char *name);
+
+/* The name in the store of a name that programs use, and back. malloc'ed; NULL when memory runs
+   out. */
+ZB_API char *zb_name_stored(const char *name);
+ZB_API char *zb_name_shown(const char *stored);
+
+/* True for names of the store that are surely shown as they are. */
+ZB_API bool zb_name_is_plain(const char *stored);
 
 /* ---- Places -------------------------------------------------------------------------------- */
 

@@ -48,17 +48,15 @@ enum zb_convention { ZB_CONVENTION_PROJ, ZB_CONVENTION_SPATIAL, ZB_CONVENTION_MU
 ZB_API const char *zb_convention_uuid(enum zb_convention convention);
 
 /* True if a node, or a group above it, declares the convention. False for NULL. A group with
-   ZB_REPEATS_PLACE says nothing by ZB_CONVENTION_PROJ and ZB_CONVENTION_SPATIAL. */
+   ZB_GDAL_REPEATS_PLACE says nothing by ZB_CONVENTION_PROJ and ZB_CONVENTION_SPATIAL. */
 ZB_API bool zb_convention_holds(const zb_node *node, enum zb_convention convention,
                                 const zb_nodes *nodes);
 
-/* The attribute, `true`, of a group that only repeats what its rasters say of their place. */
-#define ZB_REPEATS_PLACE "zarrbridge:repeats_place"
+/* True of a group that only repeats what its rasters say of their place. */
 ZB_API bool zb_group_repeats_place(const zb_node *group);
 
-/* The attribute of an array that names its mask: an array beside it of bytes, 0 where nothing is
-   valid. zb_array_mask gives the mask's path; NULL for none, and when memory runs out. */
-#define ZB_MASK_ATTRIBUTE "zarrbridge:mask"
+/* The path of an array's mask (ZB_GDAL_MASK): an array beside it of bytes, 0 where nothing is
+   valid. NULL for none, and when memory runs out. */
 ZB_API char *zb_array_mask(const zb_node *array);
 
 /* ---- Rows and columns ----------------------------------------------------------------------- */
@@ -128,6 +126,53 @@ ZB_API void zb_asset_lists_clear(zb_asset_lists *lists);
    has them by one factor along all dimensions, or by whole ones. Other programs round up or down,
    from level to level, so that it may be two off. Both have the same number of dimensions. */
 ZB_API bool zb_array_may_be_level(const zb_array_info *finest, const zb_array_info *level);
+
+/* ---- Where a raster lies -------------------------------------------------------------------- */
+
+/* A place is an affine map in the order of `spatial:transform`, of the corners of pixels:
+   x = p[0]*column + p[1]*row + p[2], y = p[3]*column + p[4]*row + p[5]. It is finite, and can be
+   inverted. */
+
+/* An array with its columns and rows; all is borrowed. */
+typedef struct zb_raster {
+    const zb_node *array;
+    zb_axes axes; /* both are dimensions */
+    uint64_t width, height;
+    const zb_pyramid *pyramid; /* the array's, or an empty one */
+    const zb_nodes *nodes;
+} zb_raster;
+
+/* By the convention `spatial:`, from the most specific to the most general: what is said of the
+   array, of its entry in the pyramid, of its group, of the pyramid's group. False without. */
+ZB_API bool zb_place_by_convention(const zb_raster *raster, double place[6]);
+
+/* True where the convention states the place; *of_nodes: each pixel is a node (a point) by
+   `spatial:registration`, not a cell. */
+ZB_API bool zb_place_is_of_nodes(const zb_raster *raster, bool *of_nodes);
+
+/* By the attributes of the array itself, declared or not, as far as they hold for its shape. The
+   pyramid and the nodes are not looked at. */
+ZB_API bool zb_place_own(const zb_raster *raster, double place[6]);
+
+/* True if the node states its place for other columns and rows. */
+ZB_API bool zb_place_is_of_other_shape(const zb_node *node, uint64_t width, uint64_t height);
+
+/* By `GeoTransform` of a grid mapping (NULL: none), which counts where the convention says
+   nothing. */
+ZB_API bool zb_place_of_mapping(const zb_node *mapping, double place[6]);
+
+/* True if both put every corner within half a pixel (of the second one) of the same place. */
+ZB_API bool zb_places_agree(const double a[6], const double b[6], uint64_t width, uint64_t height);
+
+/* True if a place by regular coordinates, which xarray plots by, contradicts one that attributes
+   state: these were left behind when data were cropped or turned round. Coordinates that count
+   pixels contradict nothing. */
+ZB_API bool zb_place_contradicts(const double stated[6], const double plotted[6], uint64_t width,
+                                 uint64_t height);
+
+/* True if the raster was put elsewhere in spite of coordinates that say this, which other arrays
+   need (ZB_GDAL_OVERRULED). */
+ZB_API bool zb_place_is_overruled(const zb_raster *raster, const double plotted[6]);
 
 /* ---- Writing lists -------------------------------------------------------------------------- */
 
@@ -206,11 +251,9 @@ ZB_API enum zb_code zb_level_free_group(const zb_level_places *places, zb_hierar
    memory. */
 ZB_API char *zb_level_group_attributes(const zb_level_places *places, const char *group);
 
-/* The attribute of a level's group in the second form: {"raster": "0/out", "group": "1"}, a path
-   and a name in the group that has the list. A copy of the group has another name, and is none. */
-#define ZB_LEVEL_OF "zarrbridge:level_of"
-
-/* The path that a level's group says it is a level of, relative to the group with the list; NULL
+/* The path that a level's group says it is a level of, in the second form. ZB_GDAL_LEVEL_OF says it,
+   {"raster": "0/out", "group": "1"}: a path and a name in the group that has the list. A copy of
+   the group has another name, and is none. The path is relative to the group with the list; NULL
    without, of a copy of a group, and when memory runs out. */
 ZB_API char *zb_level_raster(const zb_node *group);
 

@@ -176,7 +176,7 @@ class Walk {
             for (const std::string &word : words(attribute_text(node, name)))
                 helpers_.insert(join_path(group, word));
         }
-        const std::string mask = attribute_text(node, kMask);
+        const std::string mask = gdal_text(node, ZB_GDAL_MASK);
         if (!mask.empty())
             helpers_.insert(join_path(group, mask));
     }
@@ -206,7 +206,7 @@ static std::string describe(const zb_node *array) {
     std::string shape;
     for (uint32_t dim = 0; dim < info->ndim; dim++)
         shape += (dim > 0 ? "x" : "") + std::to_string(info->shape[dim]);
-    std::string text = "[" + shape + "] /" + zb_node_path(array) + " (" +
+    std::string text = "[" + shape + "] /" + shown_path(zb_node_path(array)) + " (" +
                        GDALGetDataTypeName(pixel_type(array)) + ")";
     const std::string title = attribute_text(array, "long_name");
     const std::string unit = attribute_text(array, "units");

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "array/nearby_nodes.h"
+#include "array/pyramid.h"
 #include "ogr_spatialref.h"
 #include "raster/axes.h"
-#include "raster/pyramid.h"
 
 namespace zarr3 {
 
@@ -19,10 +19,6 @@ namespace zarr3 {
    that it states itself: a group's CRS is for maps. */
 std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &axes,
                                             const Pyramid &pyramid, NearbyNodes &around);
-
-/* Attribute of an array that keeps the coordinate epoch (a decimal year) of a dynamic CRS, which
-   none of the forms above has a place for that other programs read. */
-extern const char *const kEpochAttribute;
 
 /* WKT 2, or WKT 1 for what the former cannot express. */
 std::string crs_text(const OGRSpatialReference &srs);
