@@ -31,7 +31,7 @@ PUBLIC = {
     "sys/hierarchy": "hierarchy", "node": "node", "hdf5_extension": "extension",
     "moved": "extension", "node_edit": "change",
     "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
-    "multiscales": "conventions", "pyramid": "pyramid",
+    "companions": "conventions", "multiscales": "conventions", "pyramid": "pyramid",
 }
 
 # Sources that call each other because what they are about contains itself: a shard is a chunk of chunks, and
