@@ -2,6 +2,8 @@
 /* Elements as bytes: see elements.h. */
 #include "attributes/elements.h"
 
+#include "zarrbridge/conventions.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,6 +205,20 @@ void *vol_elements_unpack(const vol_form *form, size_t count, const unsigned cha
         return elements;
     vol_elements_free(form, count, elements);
     return NULL;
+}
+
+void *vol_elements_copy(const vol_form *form, size_t count, const void *elements) {
+    size_t size;
+    unsigned char *bytes = vol_elements_pack(form, count, elements, true, &size);
+    void *copy = bytes ? vol_elements_unpack(form, count, bytes, size) : NULL;
+    free(bytes);
+    return copy;
+}
+
+void vol_elements_write_base64(zb_json_writer *out, const void *bytes, size_t size) {
+    char *text = zb_base64_print(bytes, size);
+    zb_json_write_string(text ? out : NULL, text ? text : "");
+    free(text);
 }
 
 /* ---- Freeing ---- */

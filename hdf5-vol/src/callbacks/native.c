@@ -47,15 +47,11 @@ static herr_t start_swmr_write(const vol_object *object) {
     zb_error err = {0};
     if (!vol_may_write(object, "start to write in SWMR mode"))
         return -1;
-    if (object->handle->swmr == H5_ACC_SWMR_WRITE) {
-        VOL_PUSH(object->lib, FILE, BADVALUE, "file '%s' is written in SWMR mode already",
-                 object->file->shown);
-        return -1;
-    }
-    if (vol_file_flush(object->file, object->handle, &err) != ZB_OK) {
-        VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, &err);
-        return -1;
-    }
+    if (object->handle->swmr == H5_ACC_SWMR_WRITE)
+        return VOL_PUSH(object->lib, FILE, BADVALUE, "file '%s' is written in SWMR mode already",
+                        object->file->shown);
+    if (vol_file_flush(object->file, object->handle, &err) != ZB_OK)
+        return VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, &err);
     object->handle->swmr = H5_ACC_SWMR_WRITE;
     return 0;
 }
@@ -194,10 +190,9 @@ static herr_t set_comment(const vol_object *object, vol_node *node, const char *
     zb_error err = {0};
     if (!vol_may_write(object, "set a comment"))
         return -1;
-    if (vol_comment_set(node, text, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(object->lib, SYM, WRITEERROR, &err);
-    return -1;
+    return vol_comment_set(node, text, &err) == ZB_OK
+               ? 0
+               : VOL_PUSH_ZB(object->lib, SYM, WRITEERROR, &err);
 }
 
 herr_t vol_object_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_args_t *args,
