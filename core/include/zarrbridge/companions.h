@@ -35,9 +35,10 @@ ZB_API enum zb_code zb_companions_delete(const zb_node *node, const zb_deleter *
 ZB_API enum zb_code zb_companions_may_move(const zb_node *node, const char *to, zb_error *err);
 
 /* The first two alone, for other changes that levels do not follow: "/path has overviews
-   <overviews>; ...", "/path is in the list of levels of a group above, <why>: ...". */
-ZB_API enum zb_code zb_levels_refuse(const zb_node *node, const char *overviews, zb_error *err);
-ZB_API enum zb_code zb_listed_refuse(const zb_node *node, const char *why, zb_error *err);
+   <overviews>; ...", "/path is in the list of levels of a group above, <listed>: ...". listed: NULL
+   where that is no reason. */
+ZB_API enum zb_code zb_companions_refuse(const zb_node *node, const char *overviews,
+                                         const char *listed, zb_error *err);
 
 #ifdef __cplusplus
 }

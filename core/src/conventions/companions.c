@@ -216,33 +216,33 @@ static enum zb_code find_listed(const zb_node *node, zb__opened *opened, bool *i
     return code ? code : zb__opened_check(opened, err);
 }
 
-enum zb_code zb_levels_refuse(const zb_node *node, const char *overviews, zb_error *err) {
-    if (!zb_node_array(node))
-        return ZB_OK;
-    zb__opened opened = {.hierarchy = zb_node_hierarchy(node)};
+static enum zb_code refuse_levels(const zb_node *array, const char *overviews, zb__opened *opened,
+                                  zb_error *err) {
     owner one;
-    enum zb_code code = owner_find(node, &opened, &one, err);
-    zb__opened_clear(&opened);
+    enum zb_code code = owner_find(array, opened, &one, err);
     if (code)
         return code;
     if (one.made.count > 0)
         code = zb_fail(err, ZB_EUNSUPPORTED,
                        "/%s has overviews %s; `gdaladdo -clean` or `zarrbridge pyramid --clean` "
                        "removes them",
-                       zb_node_path(node), overviews);
+                       zb_node_path(array), overviews);
     owner_clear(&one);
     return code;
 }
 
-enum zb_code zb_listed_refuse(const zb_node *node, const char *why, zb_error *err) {
+enum zb_code zb_companions_refuse(const zb_node *node, const char *overviews, const char *listed,
+                                  zb_error *err) {
     zb__opened opened = {.hierarchy = zb_node_hierarchy(node)};
     bool is_listed = false;
-    enum zb_code code = find_listed(node, &opened, &is_listed, err);
-    zb__opened_clear(&opened);
+    enum zb_code code = zb_node_array(node) ? refuse_levels(node, overviews, &opened, err) : ZB_OK;
+    if (!code && listed)
+        code = find_listed(node, &opened, &is_listed, err);
     if (!code && is_listed)
         code = zb_fail(err, ZB_EUNSUPPORTED,
                        "/%s is in the list of levels of a group above, %s: change the list first",
-                       zb_node_path(node), why);
+                       zb_node_path(node), listed);
+    zb__opened_clear(&opened);
     return code;
 }
 
@@ -262,8 +262,6 @@ static enum zb_code refuse_without_mask(const zb_node *array, const char *to, zb
 }
 
 enum zb_code zb_companions_may_move(const zb_node *node, const char *to, zb_error *err) {
-    enum zb_code code = zb_levels_refuse(node, "under its name", err);
-    if (!code)
-        code = zb_listed_refuse(node, "which names it", err);
+    const enum zb_code code = zb_companions_refuse(node, "under its name", "which names it", err);
     return code || !zb_node_array(node) ? code : refuse_without_mask(node, to, err);
 }

@@ -267,14 +267,14 @@ bool may_be_renamed(const NodePtr &node, const std::string &to, const std::strin
 
 bool may_rename_dimensions(const NodePtr &array) {
     zb_error err;
-    return reported(zb_levels_refuse(array.get(), "with its dimensions' names", &err), err) &&
-           reported(zb_listed_refuse(array.get(), "whose levels have the same dimensions", &err),
+    return reported(zb_companions_refuse(array.get(), "with its dimensions' names",
+                                         "whose levels have the same dimensions", &err),
                     err);
 }
 
 bool may_be_resized(const NodePtr &array) {
     zb_error err;
-    return reported(zb_levels_refuse(array.get(), "of its present size", &err), err);
+    return reported(zb_companions_refuse(array.get(), "of its present size", nullptr, &err), err);
 }
 
 enum zb_code remove_companions(const NodePtr &node, zb_error *err) {

@@ -13,6 +13,7 @@
 #include "dataset/writers.h"
 #include "file/files.h"
 #include "file/forget.h"
+#include "hdf5/claims.h"
 #include "hdf5/errors.h"
 #include "links/links.h"
 #include "objects/changed.h"
@@ -22,6 +23,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Answers a question about the file format, which a store has not. */
+static herr_t answer_format(h5_lib *lib, void *answer, size_t size) {
+    if (!VOL_CLAIM_FORMAT)
+        return vol_refuse(lib, "this question about the native file format");
+    memset(answer, 0, size);
+    return 0;
+}
 
 /* Adds the bytes that the arrays below a node take in the store; arrays that cannot be read count
    as nothing. */
@@ -64,18 +73,16 @@ herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void
     H5VL_native_file_optional_args_t *native = args->args;
     switch (args->op_type) {
     case H5VL_NATIVE_FILE_GET_FREE_SECTIONS:
-        *native->get_free_sections.sect_count = 0;
-        return 0;
+        return answer_format(lib, native->get_free_sections.sect_count,
+                             sizeof *native->get_free_sections.sect_count);
     case H5VL_NATIVE_FILE_GET_FREE_SPACE:
-        *native->get_freespace.size = 0;
-        return 0;
+        return answer_format(lib, native->get_freespace.size, sizeof *native->get_freespace.size);
     case H5VL_NATIVE_FILE_GET_INFO:
-        memset(native->get_info.finfo, 0, sizeof *native->get_info.finfo);
-        return 0;
+        return answer_format(lib, native->get_info.finfo, sizeof *native->get_info.finfo);
     case H5VL_NATIVE_FILE_GET_SIZE:
         *native->get_size.size = 0;
         add_storage(object->file->root, native->get_size.size);
-        if (*native->get_size.size == 0)
+        if (VOL_CLAIM_FORMAT && *native->get_size.size == 0)
             *native->get_size.size = 1; /* h5stat of HDF5 2.2 asserts that there is something */
         return 0;
     case H5VL_NATIVE_FILE_START_SWMR_WRITE:
@@ -211,8 +218,8 @@ herr_t vol_object_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optiona
         node = vol_locate(object, loc);
         return node ? set_comment(object, node, native->set_comment.comment) : -1;
     case H5VL_NATIVE_OBJECT_GET_NATIVE_INFO:
-        memset(native->get_native_info.ninfo, 0, sizeof *native->get_native_info.ninfo);
-        return 0;
+        return answer_format(lib, native->get_native_info.ninfo,
+                             sizeof *native->get_native_info.ninfo);
     default:
         return vol_refuse(lib, "this operation of the native file format");
     }
