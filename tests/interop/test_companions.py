@@ -218,3 +218,23 @@ def test_a_raster_does_not_leave_its_mask(tmp_path):
         file.move("r_mask", "g/r_mask")
         file.move("s", "g/s")
     assert masked(sub(path, "g/s")) == [0, 255]
+
+
+def test_an_array_that_is_the_file_keeps_all(tmp_path):
+    path = raster(tmp_path / "r.zarr", mask=True)
+    before = files(path)
+    with h5py.File(path + "/r", "r+") as file:
+        with pytest.raises(KeyError, match="delete the file instead"):
+            del file["r"]
+        assert (file["r"][...] == VALUES).all()
+    assert files(path) == before
+
+
+def test_a_group_that_is_the_file(tmp_path):
+    """The list, and levels in groups, lie above what the file shows."""
+    path = raster(tmp_path / "r.zarr", GROUPS)
+    with h5py.File(path + "/0", "r+") as file:
+        del file["r"]
+        assert list(file) == []
+    assert [name for name in files(path) if not name.endswith("zarr.json")] == ["0"]
+    verify(path)

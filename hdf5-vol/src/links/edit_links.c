@@ -208,8 +208,9 @@ enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
     enum zb_code code = link ? vol_link_open(link, err) : ZB_OK;
     if (code)
         return code;
-    return link && link->node && !link->node->is_dimension ? delete_place(link, false, err)
-                                                           : vol_edit_delete(link, err);
+    return link && link->node && !link->node->is_dimension && link->group->zarr
+               ? delete_place(link, false, err)
+               : vol_edit_delete(link, err);
 }
 
 enum zb_code vol_edit_discard(vol_node *node, zb_error *err) {
