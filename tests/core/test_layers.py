@@ -32,7 +32,7 @@ PUBLIC = {
     "gdal_extension": "extension",
     "moved": "extension", "node_edit": "change",
     "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
-    "multiscales": "conventions", "pyramid": "pyramid", "door": "door",
+    "companions": "conventions", "multiscales": "conventions", "pyramid": "pyramid", "door": "door",
 }
 
 # Sources that call each other because what they are about contains itself: a shard is a chunk of chunks, and

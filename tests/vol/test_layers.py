@@ -68,6 +68,16 @@ def test_parts_are_touched_by_their_owners(header, above, called):
     assert wrong == []
 
 
+def test_each_claim_has_its_reason_on_the_page():
+    """What the connector says of itself without being it is in one table, and behind one switch each."""
+    claims = re.findall(r"#define (VOL_CLAIM_\w+) 1\b", (SOURCE / "hdf5/claims.h").read_text())
+    table = [line for line in (SOURCE.parents[1] / "docs/registration.md").read_text().splitlines()
+             if line.startswith("| ") and "VOL_CLAIM" in line]
+    assert sorted(re.findall(r"VOL_CLAIM_\w+", " ".join(table))) == sorted(claims) and len(table) == len(claims) == 4
+    for claim in claims:
+        assert any(claim in path.read_text() for path in files("*.c")), claim
+
+
 def test_the_number_stands_in_one_place():
     """A registered number replaces it there, and on the page that holds the request."""
     number, = re.findall(r"#define VOL_VALUE (\d+)\b", (SOURCE / "callbacks/classes.h").read_text())

@@ -30,6 +30,7 @@
 #include "zarrbridge/array.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/check.h"
+#include "zarrbridge/companions.h"
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/door.h"
 #include "zarrbridge/dtype.h"

@@ -9,9 +9,10 @@
 #include "zarrbridge/node_edit.h"
 #include "zarrbridge/stop.h"
 
-/* A node that is not there, or not any more, is as good as deleted. */
-static enum zb_code delete_node(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
-    const enum zb_code code = zb_node_delete(hierarchy, path, err);
+enum zb_code zb__companion_delete(zb_hierarchy *hierarchy, const zb_deleter *deleter,
+                                  const char *path, zb_error *err) {
+    const enum zb_code code = deleter ? deleter->delete_node(deleter->context, path, err)
+                                      : zb_node_delete(hierarchy, path, err);
     return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
 
@@ -92,6 +93,11 @@ static enum zb_code take_out(const void *context, const zb_node *group, zb_level
     return zb_level_list_take_out(group, what->assets, what->finest_stays, out, err);
 }
 
+enum zb_code zb__level_list_leave(zb_hierarchy *hierarchy, const char *group,
+                                  const zb_strings *assets, bool finest_stays, zb_error *err) {
+    return zb__level_list_change(hierarchy, group, take_out, &(removal){assets, finest_stays}, err);
+}
+
 /* ---- Levels ---- */
 
 /* A zb_node_edit_fn. */
@@ -118,15 +124,17 @@ static enum zb_code free_group(zb_hierarchy *hierarchy, const char *level, zb_er
 
 /* One level with its mask. *is_alone: its group went with it. */
 static enum zb_code remove_level(zb_hierarchy *hierarchy, const zb_level_places *places,
-                                 const char *level, bool *is_alone, zb_error *err) {
+                                 const char *level, const zb_deleter *deleter, bool *is_alone,
+                                 zb_error *err) {
     char *home = zb_level_home(hierarchy, level);
     zb_node *array = zb__node_at(hierarchy, level);
     char *mask = array ? zb_array_mask(array) : NULL;
     zb_node_release(array);
-    enum zb_code code = home ? delete_node(hierarchy, home, err) : zb__no_memory(err);
+    enum zb_code code =
+        home ? zb__companion_delete(hierarchy, deleter, home, err) : zb__no_memory(err);
     *is_alone = home && strcmp(home, level) != 0;
     if (!code && !*is_alone && mask)
-        code = delete_node(hierarchy, mask, err);
+        code = zb__companion_delete(hierarchy, deleter, mask, err);
     if (!code && !*is_alone && places->of_groups)
         code = free_group(hierarchy, level, err);
     free(mask);
@@ -136,13 +144,13 @@ static enum zb_code remove_level(zb_hierarchy *hierarchy, const zb_level_places 
 
 /* With the last level the raster's own entry goes, too, unless it has been there from the first. A
    group that other rasters have levels in stays on the list. */
-enum zb_code zb_levels_remove(zb_hierarchy *hierarchy, const zb_level_places *places,
-                              const zb_strings *levels, zb_error *err) {
+enum zb_code zb__levels_remove(zb_hierarchy *hierarchy, const zb_level_places *places,
+                               const zb_strings *levels, const zb_deleter *deleter, zb_error *err) {
     zb_strings assets = {.count = 0};
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < levels->count && !code; i++) {
         bool is_alone = false;
-        code = remove_level(hierarchy, places, levels->text[i], &is_alone, err);
+        code = remove_level(hierarchy, places, levels->text[i], deleter, &is_alone, err);
         if (code || (places->of_groups && !is_alone))
             continue;
         char *asset = zb_level_asset(places, levels->text[i]);
@@ -151,10 +159,14 @@ enum zb_code zb_levels_remove(zb_hierarchy *hierarchy, const zb_level_places *pl
         free(asset);
     }
     if (!code && assets.count > 0)
-        code = zb__level_list_change(hierarchy, places->above, take_out,
-                                     &(removal){&assets, places->of_groups}, err);
+        code = zb__level_list_leave(hierarchy, places->above, &assets, places->of_groups, err);
     zb_strings_clear(&assets);
     return code;
+}
+
+enum zb_code zb_levels_remove(zb_hierarchy *hierarchy, const zb_level_places *places,
+                              const zb_strings *levels, zb_error *err) {
+    return zb__levels_remove(hierarchy, places, levels, NULL, err);
 }
 
 /* True if the child is in the making by no process any more, and empty. */
@@ -207,7 +219,7 @@ static enum zb_code remove_lost_of(zb_hierarchy *hierarchy, const zb_level_place
         if (!is_lost(hierarchy, places, pyramid, &siblings, child) && !is_begun(places, child))
             continue;
         char *group = zb__path_join(places->above, child->name);
-        code = group ? delete_node(hierarchy, group, err) : zb__no_memory(err);
+        code = group ? zb__companion_delete(hierarchy, NULL, group, err) : zb__no_memory(err);
         free(group);
     }
     zb_children_free(&siblings);

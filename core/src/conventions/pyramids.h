@@ -3,7 +3,8 @@
 #ifndef ZB_CONVENTIONS_PYRAMIDS_H
 #define ZB_CONVENTIONS_PYRAMIDS_H
 
-#include "zarrbridge/multiscales.h"
+#include "util/map.h"
+#include "zarrbridge/companions.h"
 
 /* An attribute, or NULL; also of NULL. */
 const zb_json *zb__attribute(const zb_node *node, const char *name);
@@ -46,6 +47,31 @@ typedef enum zb_code (*zb__level_list_fn)(const void *context, const zb_node *gr
                                           zb_level_list *out, zb_error *err);
 enum zb_code zb__level_list_change(zb_hierarchy *hierarchy, const char *path,
                                    zb__level_list_fn change, const void *context, zb_error *err);
+
+/* Nodes that were opened once, absent ones as well. What cannot be read counts as absent; a lack of
+   memory, of the network or of patience is kept: nothing may be left out of a level for it, and
+   nothing be taken for absent. */
+typedef struct zb__opened {
+    zb_hierarchy *hierarchy; /* not owned */
+    zb__map by_path;
+    zb_error failure; /* code ZB_OK: none */
+} zb__opened;
+zb_nodes zb__opened_nodes(zb__opened *opened);
+/* The failure. To be called after the last question for a node whose answer makes a difference. */
+enum zb_code zb__opened_check(const zb__opened *opened, zb_error *err);
+void zb__opened_clear(zb__opened *opened);
+
+/* zb_levels_remove by a deleter. */
+enum zb_code zb__levels_remove(zb_hierarchy *hierarchy, const zb_level_places *places,
+                               const zb_strings *levels, const zb_deleter *deleter, zb_error *err);
+
+/* Deletes a node. One that is not there, or not any more, is as good as deleted. */
+enum zb_code zb__companion_delete(zb_hierarchy *hierarchy, const zb_deleter *deleter,
+                                  const char *path, zb_error *err);
+
+/* Takes entries out of the list of a group: zb_level_list_take_out. */
+enum zb_code zb__level_list_leave(zb_hierarchy *hierarchy, const char *group,
+                                  const zb_strings *assets, bool finest_stays, zb_error *err);
 
 enum zb_code zb__no_memory(zb_error *err);
 

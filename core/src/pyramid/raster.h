@@ -3,22 +3,9 @@
 #ifndef ZB_PYRAMID_RASTER_H
 #define ZB_PYRAMID_RASTER_H
 
-#include "util/map.h"
+#include "conventions/pyramids.h"
 #include "zarrbridge/gdal_extension.h"
-#include "zarrbridge/multiscales.h"
 #include "zarrbridge/pyramid.h"
-
-/* Nodes that were opened once, absent ones as well. What cannot be read counts as absent; a lack of
-   memory, of the network or of patience is kept, for nothing may be left out of a level for it. */
-typedef struct zb__opened {
-    zb_hierarchy *hierarchy; /* not owned */
-    zb__map by_path;
-    zb_error failure; /* code ZB_OK: none */
-} zb__opened;
-zb_nodes zb__opened_nodes(zb__opened *opened);
-/* The failure. To be called after the last question for a node whose answer makes a difference. */
-enum zb_code zb__opened_check(const zb__opened *opened, zb_error *err);
-void zb__opened_clear(zb__opened *opened);
 
 typedef struct zb__raster {
     zb_node *array;          /* as the store has it now */

@@ -311,7 +311,7 @@ void Destination::take_back() {
     const std::string path = join_path(node_, array_);
     const NodePtr array = open_node(hierarchy, path, nullptr);
     if (array != nullptr)
-        remove_companions(array, hierarchy, nullptr);
+        remove_companions(array, nullptr);
     remove_helpers(hierarchy, path, helpers_);
     zb_error err;
     if (delete_node(hierarchy, path, &err) != ZB_OK)

@@ -62,10 +62,6 @@ std::string LevelPlaces::group_attributes(const std::string &group) const {
 
 /* ---- Nodes ---- */
 
-std::string mask_of(const NodePtr &array) {
-    return array == nullptr ? std::string() : text_or_none(zb_array_mask(array.get()));
-}
-
 std::string home_of_level(zb_hierarchy *hierarchy, const std::string &level) {
     return text_of(zb_level_home(hierarchy, level.c_str()));
 }

@@ -71,9 +71,6 @@ bool awaits_levels(zb_hierarchy *hierarchy, const Pyramid &pyramid, const std::s
 /* zb_level_raster_of; "" for none. */
 std::string raster_of_level(const Children &siblings, const zb_node *group);
 
-/* The mask of an array, by its path; "" for none. */
-std::string mask_of(const NodePtr &array);
-
 } // namespace zarr3
 
 #endif

@@ -20,6 +20,7 @@
 #include "side/side_properties.h"
 #include "store/directories.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/companions.h"
 #include "zarrbridge/conventions.h"
 
 namespace zarr3 {
@@ -226,48 +227,6 @@ std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyrami
     return made;
 }
 
-static bool may_change(const NodePtr &array, const std::string &name, const char *overviews) {
-    NearbyNodes around(array.get());
-    if (made_levels(array, find_pyramid(array.get(), around)).empty())
-        return true;
-    CPLError(CE_Failure, CPLE_NotSupported, "%s has overviews %s; gdaladdo -clean removes them",
-             name.c_str(), overviews);
-    return false;
-}
-
-/* True if the list of levels of a group above has the node, one above or one below it. Tables,
-   coordinates and the like, which levels may have beside them, are no levels. */
-static bool is_listed(const zb_node *node) {
-    const zb_array_info *info = zb_node_array(node);
-    const std::string path = zb_node_path(node);
-    NearbyNodes around(node);
-    for (unsigned steps = 1; steps <= ZB_PYRAMID_REACH && (info == nullptr || info->ndim >= 2);
-         steps++) {
-        const zb_node *group = around.group_above(steps);
-        if (group == nullptr)
-            continue;
-        for (const auto &list : group_pyramids(group, around)) {
-            /* What is alone in its list has a group there, and no other array of its name. */
-            const bool is_alone = list.size() == 1;
-            for (const std::string &asset : list) {
-                const std::string level = join_path(zb_node_path(group), asset);
-                if ((!is_alone && is_at_or_below(path, level)) || is_at_or_below(level, path))
-                    return true;
-            }
-        }
-    }
-    return false;
-}
-
-static bool refuse_if_listed(const NodePtr &node, const std::string &name, const char *why) {
-    if (!is_listed(node.get()))
-        return true;
-    CPLError(CE_Failure, CPLE_NotSupported,
-             "%s is in the list of levels of a group above, %s: change the list first",
-             name.c_str(), why);
-    return false;
-}
-
 /* True if a further hard link of HDF5 leads into what is at or below `moved`, or out of it. The
    places of those within it stay true. */
 static bool has_link_across(const NodePtr &node, const std::string &moved) {
@@ -298,51 +257,37 @@ static bool refuse_if_linked(const NodePtr &node, const std::string &name) {
     return false;
 }
 
-bool may_be_renamed(const NodePtr &node, const std::string &name) {
-    const bool is_array = zb_node_array(node.get()) != nullptr;
-    return (!is_array || may_change(node, name, "under its name")) &&
-           refuse_if_listed(node, name, "which names it") && refuse_if_linked(node, name);
+static bool reported(enum zb_code code, const zb_error &err) {
+    if (code != ZB_OK)
+        report(err);
+    return code == ZB_OK;
 }
 
-bool may_rename_dimensions(const NodePtr &array, const std::string &name) {
-    return may_change(array, name, "with its dimensions' names") &&
-           refuse_if_listed(array, name, "whose levels have the same dimensions");
+bool may_be_renamed(const NodePtr &node, const std::string &to, const std::string &name) {
+    zb_error err;
+    return reported(zb_companions_may_move(node.get(), to.c_str(), &err), err) &&
+           refuse_if_linked(node, name);
 }
 
-bool may_be_resized(const NodePtr &array, const std::string &name) {
-    return may_change(array, name, "of its present size");
+bool may_rename_dimensions(const NodePtr &array) {
+    zb_error err;
+    return reported(zb_companions_refuse(array.get(), "with its dimensions' names",
+                                         "whose levels have the same dimensions", &err),
+                    err);
 }
 
-/* The raster that leaves, with its levels, a list of groups takes its entry along. */
-static enum zb_code leave_list(zb_hierarchy *hierarchy, const std::string &array,
-                               const Pyramid &pyramid, size_t made, zb_error *err) {
-    const LevelPlaces places(pyramid, array);
-    const bool was_all = places.of_groups() && places.leads() &&
-                         pyramid.levels.size() == made + 1 &&
-                         home_of_level(hierarchy, array) != array;
-    NodePtr group = was_all ? open_node(hierarchy, places.above(), err) : nullptr;
-    if (group == nullptr)
-        return was_all ? err->code : ZB_OK;
-    AttributeChanges changes;
-    take_out_of_layout(group.get(), {places.asset(array)}, true, &changes);
-    const enum zb_code code = changes.apply(&group, err);
-    return code == ZB_OK ? repeat_place(hierarchy, places.above(), false, err) : code;
+bool may_be_resized(const NodePtr &array) {
+    zb_error err;
+    return reported(zb_companions_refuse(array.get(), "of its present size", nullptr, &err), err);
 }
 
-enum zb_code remove_companions(const NodePtr &array, zb_hierarchy *hierarchy, zb_error *err) {
-    const std::string mask = mask_of(array), path = zb_node_path(array.get());
-    NearbyNodes around(array.get());
-    const Pyramid pyramid = find_pyramid(array.get(), around);
-    const std::vector<std::string> made = made_levels(array, pyramid);
-    enum zb_code code = remove_levels(hierarchy, LevelPlaces(pyramid, path), made, err);
-    if (code == ZB_OK)
-        code = leave_list(hierarchy, path, pyramid, made.size(), err);
-    const NodePtr there = mask.empty() ? nullptr : open_node(hierarchy, mask, nullptr);
-    const zb_array_info *info = there == nullptr ? nullptr : zb_node_array(there.get());
-    /* Nothing is deleted that is only called a mask. */
-    if (code == ZB_OK && info != nullptr && info->ndim == 2 && info->dtype.size == 1)
-        code = delete_node(hierarchy, mask, err);
-    return code;
+enum zb_code remove_companions(const NodePtr &node, zb_error *err) {
+    char *text = nullptr;
+    const enum zb_code code = zb_companions_delete(node.get(), nullptr, &text, err);
+    const CoreText listed(text);
+    return listed == nullptr
+               ? code
+               : repeat_place(zb_node_hierarchy(node.get()), listed.get(), false, err);
 }
 
 } // namespace zarr3

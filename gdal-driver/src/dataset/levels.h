@@ -56,16 +56,16 @@ enum zb_code remove_lost_levels(zb_hierarchy *hierarchy, const std::string &arra
 /* The levels on the list of the array's pyramid that were made of it. */
 std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyramid);
 
-/* False, with an error reported, for an array with levels that were made of it: they have its name,
-   those of its dimensions, and are made of its rows and columns. The error calls the array `name`.
-   Neither are arrays and groups renamed that a list of levels has by their names. */
-bool may_be_renamed(const NodePtr &node, const std::string &name);
-bool may_rename_dimensions(const NodePtr &array, const std::string &name);
-bool may_be_resized(const NodePtr &array, const std::string &name);
+/* zb_companions_may_move; nor may a node move away from hard links of HDF5. False after an error has
+   been reported, as below. It calls the node `name`. */
+bool may_be_renamed(const NodePtr &node, const std::string &to, const std::string &name);
 
-/* To be called before the array is deleted: removes what belongs to it alone, its mask and the
-   levels that were made of it. */
-enum zb_code remove_companions(const NodePtr &array, zb_hierarchy *hierarchy, zb_error *err);
+/* Levels have the dimensions of their array, and are made of its rows and columns. */
+bool may_rename_dimensions(const NodePtr &array);
+bool may_be_resized(const NodePtr &array);
+
+/* zb_companions_delete. */
+enum zb_code remove_companions(const NodePtr &node, zb_error *err);
 
 } // namespace zarr3
 

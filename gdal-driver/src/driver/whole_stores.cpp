@@ -101,7 +101,7 @@ CPLErr delete_dataset(const char *name) {
     const NodePtr node = open_node(hierarchy, place.node, nullptr);
     const bool is_member =
         node != nullptr && !place.node.empty() && zb_node_array(node.get()) != nullptr;
-    enum zb_code code = is_member ? remove_companions(node, hierarchy, &err) : ZB_OK;
+    enum zb_code code = node != nullptr ? remove_companions(node, &err) : ZB_OK;
     if (code == ZB_OK && is_member)
         remove_helpers(hierarchy, place.node, helpers_of(node.get()));
     if (code == ZB_OK)
@@ -231,7 +231,7 @@ CPLErr rename_dataset(const char *new_name, const char *old_name) {
     }
     zb_hierarchy *hierarchy = place.hierarchy.store.get();
     const NodePtr node = open_node(hierarchy, place.node, nullptr);
-    if (node != nullptr && !may_be_renamed(node, old_name))
+    if (node != nullptr && !may_be_renamed(node, target.node, old_name))
         return CE_Failure;
     if (move_node(hierarchy, place.node, target.node, &err) == ZB_OK)
         return CE_None;

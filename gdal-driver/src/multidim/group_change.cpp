@@ -108,7 +108,7 @@ bool Zarr3Group::delete_child(const std::string &name, bool is_array) {
     const std::string path = node == nullptr ? "" : zb_node_path(node.get());
     const bool fits =
         node != nullptr && !name.empty() && (zb_node_array(node.get()) != nullptr) == is_array;
-    if (!fits || (is_array && remove_companions(node, tree_->store(), &err) != ZB_OK) ||
+    if (!fits || remove_companions(node, &err) != ZB_OK ||
         zb_node_delete(tree_->store(), path.c_str(), &err) != ZB_OK) {
         if (fits || node == nullptr)
             report(err);
@@ -118,12 +118,11 @@ bool Zarr3Group::delete_child(const std::string &name, bool is_array) {
         return false;
     }
     tree_->deleted(path);
-    if (is_array) { /* its mask and its levels are gone, too */
-        if (repeat_place(tree_->store(), path_, false, &err) != ZB_OK)
-            report(err);
-        tree_->forget_missing(path_);
-        tree_->changed_below(path_);
-    }
+    if (is_array && repeat_place(tree_->store(), path_, false, &err) != ZB_OK)
+        report(err);
+    /* Its mask is gone, too, and its levels, which may lie in groups beside this one. */
+    tree_->forget_missing(parent_path(path_));
+    tree_->changed_below(parent_path(path_));
     forget_listing();
     return true;
 }
@@ -168,7 +167,7 @@ bool Zarr3Group::Rename(const std::string &name) try {
                  name.c_str());
         return false;
     }
-    if (!may_be_renamed(node_, "group " + m_osFullName) || tree_->flush() != CE_None)
+    if (!may_be_renamed(node_, to, "group " + m_osFullName) || tree_->flush() != CE_None)
         return false;
     std::vector<NamedBy> references;
     if (find_references(tree_->store(), from, to, &references, &err) != ZB_OK ||

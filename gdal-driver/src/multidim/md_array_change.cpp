@@ -287,7 +287,7 @@ bool Zarr3MDArray::find_sharers(size_t d, std::vector<std::shared_ptr<Zarr3MDArr
         return false;
     }
     return std::all_of(sharers->begin(), sharers->end(), [](const auto &array) {
-        return may_be_resized(array->array_.shared_node(), "array " + array->m_osFullName);
+        return may_be_resized(array->array_.shared_node());
     });
 }
 
@@ -371,7 +371,7 @@ bool Zarr3MDArray::rename_dimension(const GDALDimension *dimension, const std::s
 }
 
 bool Zarr3MDArray::may_rename_dimensions() const {
-    return zarr3::may_rename_dimensions(array_.shared_node(), "array " + m_osFullName);
+    return zarr3::may_rename_dimensions(array_.shared_node());
 }
 
 bool Zarr3MDArray::Rename(const std::string &name) try {
@@ -384,7 +384,7 @@ bool Zarr3MDArray::Rename(const std::string &name) try {
                  m_osFullName.c_str(), name.c_str());
         return false;
     }
-    if (!may_be_renamed(array_.shared_node(), "array " + m_osFullName) || !flush())
+    if (!may_be_renamed(array_.shared_node(), to, "array " + m_osFullName) || !flush())
         return false;
     std::vector<NamedBy> references;
     if (find_references(tree_->store(), from, to, &references, &err) != ZB_OK ||

@@ -54,14 +54,4 @@ void put_into_layout(const zb_node *group, const std::vector<LayoutEntry> &entri
         changes);
 }
 
-void take_out_of_layout(const zb_node *group, const std::vector<std::string> &assets,
-                        bool finest_stays, AttributeChanges *changes) {
-    const StringsView strings(assets);
-    change_list(
-        [&](zb_level_list *out) {
-            return zb_level_list_take_out(group, &strings, finest_stays, out, nullptr);
-        },
-        changes);
-}
-
 } // namespace zarr3

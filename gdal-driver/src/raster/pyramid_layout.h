@@ -30,10 +30,6 @@ bool may_have_layout(const zb_node *group);
 void put_into_layout(const zb_node *group, const std::vector<LayoutEntry> &entries,
                      AttributeChanges *changes);
 
-/* zb_level_list_take_out. */
-void take_out_of_layout(const zb_node *group, const std::vector<std::string> &assets,
-                        bool finest_stays, AttributeChanges *changes);
-
 } // namespace zarr3
 
 #endif

@@ -104,13 +104,11 @@ bool vol_attr_describe(h5_lib *lib, const char *name, hid_t type, hid_t space, v
 herr_t vol_attr_push_failed(h5_lib *lib, const char *what, const char *name, const zb_error *err) {
     zb_error named = *err;
     zb_error_prefix(&named, err->code, "cannot %s attribute '%s'", what, name);
-    VOL_PUSH_ZB(lib, ATTR, WRITEERROR, &named);
-    return -1;
+    return VOL_PUSH_ZB(lib, ATTR, WRITEERROR, &named);
 }
 
 herr_t vol_attr_push_no_memory(h5_lib *lib, const char *name) {
-    VOL_PUSH(lib, ATTR, CANTCREATE, "no memory for attribute '%s'", name);
-    return -1;
+    return VOL_PUSH(lib, ATTR, CANTCREATE, "no memory for attribute '%s'", name);
 }
 
 /* ---- From JSON ---- */

@@ -266,9 +266,9 @@ void vol_attr_ids_orphan(vol_node *owner, const char *name) {
    the size of the memory type, and never more. */
 
 static herr_t push_no_conversion(const vol_object *object) {
-    VOL_PUSH(object->lib, ATTR, CANTCONVERT,
-             "attribute '%s' cannot be converted to the type that was asked for", object->attr);
-    return -1;
+    return VOL_PUSH(object->lib, ATTR, CANTCONVERT,
+                    "attribute '%s' cannot be converted to the type that was asked for",
+                    object->attr);
 }
 
 /* By HDF5's own conversion. */
@@ -306,10 +306,8 @@ static herr_t read_text(const vol_object *object, const vol_attr *attr, hid_t me
         if (!text)
             continue;
         out[i] = vol_vlen_alloc(lib, dxpl, size);
-        if (!out[i]) {
-            VOL_PUSH(lib, ATTR, READERROR, "no memory for attribute '%s'", object->attr);
-            return -1;
-        }
+        if (!out[i])
+            return VOL_PUSH(lib, ATTR, READERROR, "no memory for attribute '%s'", object->attr);
         memcpy(out[i], text, size);
     }
     return 0;

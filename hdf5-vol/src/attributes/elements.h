@@ -24,8 +24,7 @@
  * back each byte, a JSON string with the base64 of the bytes. The empty text is an element of
  * zeros: no texts, empty lists, references to nothing.
  *
- * elements_form.c, elements_references.c, elements_json.c,
- * elements_bytes.c, elements_text.c.
+ * elements_form.c, also for references; elements_json.c, elements_bytes.c, elements_text.c.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ELEMENTS_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ELEMENTS_H
@@ -117,6 +116,12 @@ unsigned char *vol_elements_pack(const vol_form *form, size_t count, const void 
 /* Elements of such bytes, which are not trusted, malloc'ed; NULL when they are not so many. */
 void *vol_elements_unpack(const vol_form *form, size_t count, const unsigned char *bytes,
                           size_t size);
+
+/* Elements of their own, with all that they point at; NULL when memory runs out. */
+void *vol_elements_copy(const vol_form *form, size_t count, const void *elements);
+
+/* Writes bytes as a JSON string of base64. */
+void vol_elements_write_base64(zb_json_writer *out, const void *bytes, size_t size);
 
 /* Frees elements with all that they point at; NULL is allowed. */
 void vol_elements_free(const vol_form *form, size_t count, void *elements);

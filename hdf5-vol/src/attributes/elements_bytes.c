@@ -2,6 +2,8 @@
 /* Elements as bytes: see elements.h. */
 #include "attributes/elements.h"
 
+#include "zarrbridge/conventions.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,9 +207,21 @@ void *vol_elements_unpack(const vol_form *form, size_t count, const unsigned cha
     return NULL;
 }
 
-/* ---- Freeing ---- */
+void *vol_elements_copy(const vol_form *form, size_t count, const void *elements) {
+    size_t size;
+    unsigned char *bytes = vol_elements_pack(form, count, elements, true, &size);
+    void *copy = bytes ? vol_elements_unpack(form, count, bytes, size) : NULL;
+    free(bytes);
+    return copy;
+}
 
-static void drop(const vol_form *form, size_t count, char *elements, const char *kept);
+void vol_elements_write_base64(zb_json_writer *out, const void *bytes, size_t size) {
+    char *text = zb_base64_print(bytes, size);
+    zb_json_write_string(text ? out : NULL, text ? text : "");
+    free(text);
+}
+
+/* ---- Freeing ---- */
 
 /* What an element points at, and where it keeps that; NULL for elements that do not point. */
 static void *pointed(const vol_form *form, const char *element, size_t *length) {
@@ -229,31 +243,26 @@ static void drop_one(const vol_form *form, char *element, const char *kept) {
     void *own = pointed(form, element, &length);
     if (own && !(kept && pointed(form, kept, &unused) == own)) {
         if (form->kind == VOL_FORM_VLEN)
-            drop(form->base, length, own, NULL);
+            vol_elements_drop(form->base, length, own, NULL);
         free(own);
     }
     for (size_t m = 0; form->member && m < form->count; m++) {
         const size_t offset = form->member[m].offset;
-        drop(form->member[m].form, 1, element + offset, kept ? kept + offset : NULL);
+        vol_elements_drop(form->member[m].form, 1, element + offset, kept ? kept + offset : NULL);
     }
     if (form->kind == VOL_FORM_ARRAY)
-        drop(form->base, form->count, element, kept);
-}
-
-static void drop(const vol_form *form, size_t count, char *elements, const char *kept) {
-    if (!vol_form_points(form))
-        return;
-    for (size_t i = 0; i < count; i++)
-        drop_one(form, elements + i * form->size, kept ? kept + i * form->size : NULL);
+        vol_elements_drop(form->base, form->count, element, kept);
 }
 
 void vol_elements_drop(const vol_form *form, size_t count, void *elements, const void *kept) {
-    drop(form, count, elements, kept);
+    const char *others = kept;
+    for (size_t i = 0; i < count && vol_form_points(form); i++)
+        drop_one(form, (char *)elements + i * form->size, kept ? others + i * form->size : NULL);
 }
 
 void vol_elements_free(const vol_form *form, size_t count, void *elements) {
     if (elements)
-        drop(form, count, elements, NULL);
+        vol_elements_drop(form, count, elements, NULL);
     free(elements);
 }
 

@@ -278,12 +278,6 @@ static void print_reference(const vol_form *form, const char *element, zb_json_w
     free(text);
 }
 
-static void print_base64(const vol_form *form, const char *element, zb_json_writer *out) {
-    char *text = zb_base64_print(element, form->size);
-    zb_json_write_string(text ? out : NULL, text ? text : "");
-    free(text);
-}
-
 /* ---- Elements ---- */
 
 static void print_compound(const vol_form *form, const char *element, zb_json_writer *out) {
@@ -318,7 +312,7 @@ static void print_one(const vol_form *form, const char *element, zb_json_writer 
         print_bits(form, element, out);
         return;
     case VOL_FORM_OPAQUE:
-        print_base64(form, element, out);
+        vol_elements_write_base64(out, element, form->size);
         return;
     case VOL_FORM_TEXT:
         print_text(vol_text_get(&form->text, element), out);

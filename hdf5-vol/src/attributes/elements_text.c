@@ -67,10 +67,8 @@ static char *print_json(const vol_form *form, const void *element, size_t *size)
 }
 
 static char *print_bytes(const unsigned char *bytes, size_t size, size_t *text_size) {
-    char *base64 = zb_base64_print(bytes, size);
-    zb_json_writer *out = base64 ? zb_json_writer_new() : NULL;
-    zb_json_write_string(out, base64 ? base64 : "");
-    free(base64);
+    zb_json_writer *out = zb_json_writer_new();
+    vol_elements_write_base64(out, bytes, size);
     return zb_json_writer_end(out, text_size);
 }
 

@@ -143,10 +143,8 @@ static void print_extents(zb_json_writer *out, const char *name, const extent *e
 static void print_bytes(zb_json_writer *out, const vol_attr_elements *e) {
     size_t size;
     unsigned char *bytes = vol_elements_pack(e->form, e->count, e->data, true, &size);
-    char *text = bytes ? zb_base64_print(bytes, size) : NULL;
     zb_json_write_name(out, "data");
-    zb_json_write_string(text ? out : NULL, text ? text : "");
-    free(text);
+    vol_elements_write_base64(bytes ? out : NULL, bytes, bytes ? size : 0);
     free(bytes);
 }
 

@@ -4,10 +4,10 @@
 
 #include "attributes/attribute_list.h"
 #include "attributes/large_attributes.h"
-#include "attributes/null_texts.h"
 #include "hdf5/element.h"
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
+#include "tree/side.h"
 #include "tree/waiting.h"
 
 #include "zarrbridge/change.h"
@@ -85,6 +85,124 @@ static enum zb_code parse_texts(const vol_attr *attr, hid_t type, const vol_form
     return code;
 }
 
+/* ---- Null pointers in place of texts ---- */
+
+/* In an array each is the empty text, which every reader takes. Which ones were null is said beside
+   the array, in the attribute of tree/side.h: the base64 of a bit for each text, in the order of
+   the elements and of what they point at, the lowest bit of a byte first. */
+
+typedef struct bits {
+    unsigned char *bytes; /* NULL: only counted */
+    uint64_t count;       /* of the texts so far */
+    uint64_t nulls;       /* those among them that are null */
+} bits;
+
+static void walk(const vol_form *form, size_t count, char *elements,
+                 void (*visit)(char *element, bits *all), bits *all);
+
+static void walk_one(const vol_form *form, char *element, void (*visit)(char *element, bits *all),
+                     bits *all) {
+    hvl_t list;
+    switch (form->kind) {
+    case VOL_FORM_TEXT:
+        if (form->text.is_variable)
+            visit(element, all);
+        return;
+    case VOL_FORM_COMPOUND:
+        for (size_t m = 0; m < form->count; m++)
+            walk(form->member[m].form, 1, element + form->member[m].offset, visit, all);
+        return;
+    case VOL_FORM_ARRAY:
+        walk(form->base, form->count, element, visit, all);
+        return;
+    case VOL_FORM_VLEN:
+        memcpy(&list, element, sizeof list);
+        if (list.p)
+            walk(form->base, list.len, list.p, visit, all);
+        return;
+    default:
+        return;
+    }
+}
+
+static void walk(const vol_form *form, size_t count, char *elements,
+                 void (*visit)(char *element, bits *all), bits *all) {
+    if (!vol_form_has(form, VOL_FORM_TEXT))
+        return;
+    for (size_t i = 0; i < count; i++)
+        walk_one(form, elements + i * form->size, visit, all);
+}
+
+static char *text_at(const char *element) {
+    char *text;
+    memcpy(&text, element, sizeof text); /* in a packed compound it lies anywhere */
+    return text;
+}
+
+static void note_null(char *element, bits *all) {
+    const bool is_null = !text_at(element);
+    if (is_null && all->bytes)
+        all->bytes[all->count / 8] |= (unsigned char)(1u << all->count % 8);
+    all->nulls += is_null;
+    all->count++;
+}
+
+static char *print_member(const bits *all) {
+    zb_json_writer *out = zb_json_writer_new();
+    vol_elements_write_base64(out, all->bytes, (size_t)(all->count + 7) / 8);
+    return zb_json_writer_end(out, NULL);
+}
+
+/* The attributes of an array with these elements: a JSON object as text (malloc'ed); *out is NULL
+   when no text is null. */
+static enum zb_code print_nulls(const vol_form *form, size_t count, const void *elements,
+                                char **out, zb_error *err) {
+    char *from = (char *)(uintptr_t)elements; /* it is only read */
+    bits all = {.bytes = NULL};
+    vol_changes members = {.count = 0};
+    *out = NULL;
+    walk(form, count, from, note_null, &all);
+    if (all.nulls == 0)
+        return ZB_OK;
+    all = (bits){.bytes = calloc(1, (size_t)(all.count + 7) / 8)};
+    if (all.bytes)
+        walk(form, count, from, note_null, &all);
+    char *text = all.bytes ? print_member(&all) : NULL;
+    free(all.bytes);
+    if (text && vol_side_put(&members, ZB_HDF5_NULL_TEXTS, text, err) == ZB_OK)
+        *out = vol_side_print_new(&members);
+    vol_changes_clear(&members);
+    free(text);
+    return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for the null pointers of texts");
+}
+
+static void make_null(char *element, bits *all) {
+    static char *const nothing;
+    char *text = text_at(element);
+    const bool was_null = all->bytes[all->count / 8] >> all->count % 8 & 1;
+    all->count++;
+    if (!was_null || !text || *text)
+        return;
+    free(text);
+    memcpy(element, &nothing, sizeof nothing);
+}
+
+/* Makes those null again. What an array says that has another number of texts, and of texts that
+   are not empty, another program has made: it does not count. */
+static void apply_nulls(const vol_form *form, size_t count, void *elements, const zb_node *array) {
+    zb_hdf5_extension *side = zb_hdf5_extension_of(array);
+    const char *base64 = zb_json_string(zb_hdf5_extension_get(side, ZB_HDF5_NULL_TEXTS));
+    size_t size = 0;
+    bits all = {.bytes = base64 ? zb_base64_parse(base64, &size) : NULL}, counted = {.count = 0};
+    if (all.bytes) {
+        walk(form, count, elements, note_null, &counted);
+        if (size == (counted.count + 7) / 8)
+            walk(form, count, elements, make_null, &all);
+    }
+    free(all.bytes);
+    zb_hdf5_extension_free(side);
+}
+
 /* ---- Writing ---- */
 
 static enum zb_code write_elements(const vol_node *owner, zb_node *array, const void *data,
@@ -113,7 +231,7 @@ static enum zb_code create_array(vol_node *owner, const vol_attr_elements *e, zb
         .ndim = (uint32_t)ndim, .shape = shape, .inner_shape = chunk, .dtype = dtype};
     char *attributes = NULL;
     zb_default_chunk(spec.ndim, shape, dtype.size, NULL, chunk);
-    enum zb_code code = vol_null_texts_print(e->form, e->count, e->data, &attributes, err);
+    enum zb_code code = print_nulls(e->form, e->count, e->data, &attributes, err);
     spec.attributes = attributes;
     if (!code)
         code = vol_large_note(owner, name, err); /* until an entry names it */
@@ -189,7 +307,7 @@ static enum zb_code read_elements(const vol_attr *attr, hid_t type, const vol_fo
     if (!code)
         code = parse_texts(attr, type, form, element->nested, slices, out, err);
     if (!code)
-        vol_null_texts_apply(form, attr->count, out, array);
+        apply_nulls(form, attr->count, out, array);
     zb_values_free(values);
     free(slices);
     return code;
@@ -235,6 +353,5 @@ herr_t vol_large_read(vol_node *owner, const vol_attr *attr) {
     if (!code)
         return 0;
     zb_error_prefix(&err, code, "attribute '%s' of '%s'", attr->name, owner->path);
-    VOL_PUSH_ZB(lib, ATTR, READERROR, &err);
-    return -1;
+    return VOL_PUSH_ZB(lib, ATTR, READERROR, &err);
 }

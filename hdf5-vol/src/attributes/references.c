@@ -261,8 +261,7 @@ bool vol_refs_are_new(h5_lib *lib, hid_t type) {
 }
 
 static herr_t push_nowhere(h5_lib *lib) {
-    VOL_PUSH(lib, ATTR, BADVALUE, "a reference leads to no object of this file");
-    return -1;
+    return VOL_PUSH(lib, ATTR, BADVALUE, "a reference leads to no object of this file");
 }
 
 /* How references become old ones. */

@@ -79,8 +79,7 @@ herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out) {
     *out = calloc(count > 0 ? (size_t)count : 1, lib->H5Tget_size(type));
     if (*out)
         return 0;
-    VOL_PUSH(lib, ATTR, WRITEERROR, "no memory for an attribute");
-    return -1;
+    return VOL_PUSH(lib, ATTR, WRITEERROR, "no memory for an attribute");
 }
 
 /* Names that HDF5 programs do not see cannot be theirs. */
@@ -147,16 +146,13 @@ herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, H5T_cset_t c
 static bool copy_elements(vol_node *owner, const vol_attr_value *value, vol_attr *attr) {
     h5_lib *lib = owner->file->lib;
     vol_form *form;
-    size_t size;
     if (vol_form_new(owner->file, value->type, &form, NULL) != ZB_OK)
         return false;
-    unsigned char *bytes = vol_elements_pack(form, attr->count, value->data, true, &size);
-    attr->data = bytes ? vol_elements_unpack(form, attr->count, bytes, size) : NULL;
+    attr->data = vol_elements_copy(form, attr->count, value->data);
     attr->points = vol_form_points(form);
     if (lib->H5Tis_variable_str(value->type) > 0)
         attr->kind = VOL_ATTR_TEXT;
     vol_form_free(form);
-    free(bytes);
     return attr->data != NULL;
 }
 
@@ -180,9 +176,8 @@ static herr_t keep_written(vol_node *owner, const vol_attr_value *value, hid_t s
 /* ---- Storing ---- */
 
 static herr_t push_no_conversion(h5_lib *lib, const char *name) {
-    VOL_PUSH(lib, ATTR, CANTCONVERT,
-             "what was written cannot be converted to the type of attribute '%s'", name);
-    return -1;
+    return VOL_PUSH(lib, ATTR, CANTCONVERT,
+                    "what was written cannot be converted to the type of attribute '%s'", name);
 }
 
 /* Texts of any kind as pointers to copies, which HDF5 does not convert from fixed lengths. */
@@ -215,7 +210,6 @@ static herr_t take_existing(vol_node *owner, const char *name, hid_t shown, cons
                             size_t count, void *out, void **existing) {
     vol_attrs *attrs = vol_form_has(form, VOL_FORM_COMPOUND) ? vol_node_attrs(owner) : NULL;
     const vol_attr *attr = attrs ? vol_attrs_find(attrs, name) : NULL;
-    size_t size;
     *existing = NULL;
     if (!has_elements(owner->file->lib, attr, shown, count))
         return 0;
@@ -223,9 +217,7 @@ static herr_t take_existing(vol_node *owner, const char *name, hid_t shown, cons
         return -1;
     if (!attr->data)
         return 0;
-    unsigned char *bytes = vol_elements_pack(form, count, attr->data, true, &size);
-    *existing = bytes ? vol_elements_unpack(form, count, bytes, size) : NULL;
-    free(bytes);
+    *existing = vol_elements_copy(form, count, attr->data);
     if (!*existing)
         return vol_attr_push_no_memory(owner->file->lib, name);
     memcpy(out, *existing, count * form->size);
@@ -424,4 +416,82 @@ void vol_attr_abandon_unwritten_below(vol_node *node, vol_owners handles) {
     for (size_t i = 0; i < vol_links_count(node); i++)
         if (vol_links_at(node, i)->node)
             vol_attr_abandon_unwritten_below(vol_links_at(node, i)->node, handles);
+}
+
+/* ---- Renaming and removing ---- */
+
+static herr_t rename_in_document(vol_node *owner, const char *from, const char *to) {
+    h5_lib *lib = owner->file->lib;
+    const zb_json *value = vol_attribute(owner, from), *entry = vol_side_entry(owner, from);
+    zb_error err = {0};
+    if (!value)
+        return VOL_PUSH(lib, ATTR, UNSUPPORTED,
+                        "attribute '%s' stands for names of dimensions and cannot be renamed",
+                        from);
+    char *text = zb_json_print(value), *side = entry ? zb_json_print(entry) : NULL;
+    enum zb_code code = text && (side || !entry) ? vol_edit_attribute(owner, to, text, side, &err)
+                                                 : zb_fail(&err, ZB_ENOMEM, "no memory for it");
+    if (!code)
+        code = vol_edit_attribute(owner, from, NULL, NULL, &err);
+    free(text);
+    free(side);
+    return code ? vol_attr_push_failed(lib, "rename", from, &err) : 0;
+}
+
+/* The new name goes to the end of the document. */
+herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to) {
+    h5_lib *lib = owner->file->lib;
+    zb_error err = {0};
+    const vol_attrs *attrs = vol_node_attrs(owner);
+    if (!attrs)
+        return -1;
+    if (!vol_attrs_find(attrs, from))
+        return VOL_PUSH(lib, ATTR, NOTFOUND, "can't locate attribute: '%s'", from);
+    if (strcmp(from, to) == 0)
+        return 0;
+    if (vol_attrs_find(attrs, to))
+        return VOL_PUSH(lib, ATTR, EXISTS, "attribute '%s' exists already", to);
+    if (vol_attr_check_name(to, &err) != ZB_OK)
+        return vol_attr_push_failed(lib, "rename", from, &err);
+    const uint64_t known = vol_node_attrs_change(owner);
+    if (!vol_node_unwritten(owner, from) && rename_in_document(owner, from, to) < 0)
+        return -1;
+    vol_attr_ids_rename(owner, from, to);
+    if (!vol_node_rename_attr(owner, from, to))
+        return vol_attr_push_no_memory(lib, to);
+    if (vol_node_attr_is_alone(owner, from) && vol_node_attr_is_alone(owner, to))
+        vol_node_attrs_as_before(owner, known);
+    return 0;
+}
+
+static herr_t remove_from_document(vol_node *owner, const char *name) {
+    h5_lib *lib = owner->file->lib;
+    zb_error err = {0};
+    bool handled;
+    if (vol_scale_remove(owner, name, &handled) < 0)
+        return -1;
+    if (handled)
+        return 0;
+    enum zb_code code = vol_edit_attribute(owner, name, NULL, NULL, &err);
+    if (code == ZB_ENOTFOUND)
+        return VOL_PUSH(lib, ATTR, NOTFOUND, "can't locate attribute: '%s'", name);
+    if (code)
+        return vol_attr_push_failed(lib, "delete", name, &err);
+    vol_node_drop_attr(owner, name, VOL_ATTR_WRITTEN);
+    return 0;
+}
+
+herr_t vol_attr_remove(vol_node *owner, const char *name) {
+    const uint64_t known = vol_node_attrs_change(owner);
+    if (!vol_node_drop_attr(owner, name, VOL_ATTR_UNWRITTEN) &&
+        remove_from_document(owner, name) < 0)
+        return -1;
+    vol_waiting_get(owner); /* so that the number is kept that has gone (attribute_order.h) */
+    vol_attr_ids_orphan(owner, name);
+    vol_attrs *list = vol_node_attrs_now(owner);
+    if (list && vol_node_attr_is_alone(owner, name)) {
+        vol_attrs_remove(list, name);
+        vol_node_attrs_as_before(owner, known);
+    }
+    return 0;
 }

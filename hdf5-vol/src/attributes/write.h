@@ -33,7 +33,8 @@ herr_t vol_attr_store_unwritten_below(vol_node *node);
 /* Forgets those below a node that belong to these handles alone (file/owners.h). */
 void vol_attr_abandon_unwritten_below(vol_node *node, vol_owners handles);
 
-/* rename.c */
+/* ---- Renaming and removing ---- */
+
 herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to);
 herr_t vol_attr_remove(vol_node *owner, const char *name);
 

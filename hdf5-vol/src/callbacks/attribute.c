@@ -259,11 +259,9 @@ static herr_t delete_attr(const vol_object *object, const H5VL_loc_params_t *loc
         return -1;
     const vol_attr *attr = name ? vol_attrs_find(attrs, name)
                                 : vol_attrs_in_order(attrs, at->idx_type, at->order, at->n);
-    if (!attr) {
-        VOL_PUSH(object->lib, ATTR, NOTFOUND, "can't locate attribute: '%s'",
-                 name ? name : "(by index)");
-        return -1;
-    }
+    if (!attr)
+        return VOL_PUSH(object->lib, ATTR, NOTFOUND, "can't locate attribute: '%s'",
+                        name ? name : "(by index)");
     char *copy = strdup(attr->name); /* attr goes with the first change */
     herr_t result = copy ? vol_attr_remove(owner, copy) : -1;
     free(copy);

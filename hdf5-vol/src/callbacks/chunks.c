@@ -37,8 +37,7 @@ static herr_t list_chunks(const vol_object *object, const vol_stored_chunks **ou
     if (vol_writer_flush(object->node, &err) == ZB_OK &&
         vol_node_stored_chunks(object->node, out, &err) == ZB_OK)
         return 0;
-    VOL_PUSH(object->lib, DATASET, CANTGET, "%s", err.message);
-    return -1;
+    return VOL_PUSH(object->lib, DATASET, CANTGET, "%s", err.message);
 }
 
 /* The chunks that are stored, as HDF5's own files count those that they keep places for. */
@@ -72,10 +71,8 @@ static herr_t get_chunk_size(const vol_object *object, const uint64_t *index, hs
     enum zb_code code = vol_writer_flush(object->node, &err);
     if (!code)
         code = zb_array_chunk_stored(object->node->zarr, index, &bytes, &err);
-    if (code) {
-        VOL_PUSH(object->lib, DATASET, CANTGET, "%s", err.message);
-        return -1;
-    }
+    if (code)
+        return VOL_PUSH(object->lib, DATASET, CANTGET, "%s", err.message);
     return size ? tell_size(object, index, bytes, size) : 0;
 }
 
@@ -94,12 +91,10 @@ static herr_t find_chunk(const vol_object *object, const hsize_t *offset, uint64
     for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++) {
         const zb_chunk_span span = zb_array_chunk_of(array, ZB_GRID_INNER, d, offset[d]);
         index[d] = span.index;
-        if (span.inside == 0 || span.start != offset[d]) {
-            VOL_PUSH(object->lib, DATASET, BADVALUE,
-                     "no chunk of '%s' begins at %llu in dimension %u", object->node->path,
-                     (unsigned long long)offset[d], d);
-            return -1;
-        }
+        if (span.inside == 0 || span.start != offset[d])
+            return VOL_PUSH(object->lib, DATASET, BADVALUE,
+                            "no chunk of '%s' begins at %llu in dimension %u", object->node->path,
+                            (unsigned long long)offset[d], d);
     }
     return 0;
 }
@@ -132,11 +127,10 @@ static herr_t get_chunk_info(const vol_object *object,
     uint64_t index[ZB_MAX_NDIM];
     if (list_chunks(object, &list) < 0)
         return -1;
-    if (args->chk_index >= list->count) {
-        VOL_PUSH(object->lib, DATASET, BADVALUE, "'%s' has %zu stored chunks, and no chunk %llu",
-                 object->node->path, list->count, (unsigned long long)args->chk_index);
-        return -1;
-    }
+    if (args->chk_index >= list->count)
+        return VOL_PUSH(object->lib, DATASET, BADVALUE,
+                        "'%s' has %zu stored chunks, and no chunk %llu", object->node->path,
+                        list->count, (unsigned long long)args->chk_index);
     vol_stored_chunks_index(list, (size_t)args->chk_index, index);
     for (uint32_t d = 0; d < zb_node_array(array)->ndim && args->offset; d++)
         args->offset[d] = zb_array_chunk_at(array, ZB_GRID_INNER, d, index[d]).start;
@@ -193,9 +187,8 @@ static herr_t read_chunk(const vol_object *object, h5_chunk_read *args) {
         return -1;
     if (size > 0)
         return vol_direct_read(object, args->offset, args->buffer, buffer_size, &args->filters);
-    VOL_PUSH(object->lib, DATASET, NOTFOUND, "this chunk of '%s' has not been written",
-             object->node->path);
-    return -1;
+    return VOL_PUSH(object->lib, DATASET, NOTFOUND, "this chunk of '%s' has not been written",
+                    object->node->path);
 }
 
 static herr_t write_chunk(const vol_object *object, const void *args) {
@@ -315,10 +308,8 @@ herr_t vol_append_optional(const vol_object *object, H5VL_optional_args_t *args)
     uint64_t start;
     const size_t count = (size_t)append->with_count + 1;
     vol_growth *all = calloc(count, sizeof *all);
-    if (!all) {
-        VOL_PUSH(lib, DATASET, WRITEERROR, "no memory for %zu datasets", count);
-        return -1;
-    }
+    if (!all)
+        return VOL_PUSH(lib, DATASET, WRITEERROR, "no memory for %zu datasets", count);
     herr_t result = fill(object, append, all) ? 0 : -1;
     if (result >= 0 && vol_edit_append(all, count, append->count, &start, &err) != ZB_OK) {
         VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);

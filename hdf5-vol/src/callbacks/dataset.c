@@ -173,10 +173,8 @@ static herr_t transfer_zarr(h5_lib *lib, size_t count, void *objects[], hid_t me
     if (vol_dxpl_make(lib, dxpl, &list) < 0)
         return -1;
     vol_transfer one, *transfers = count == 1 ? &one : calloc(count, sizeof *transfers);
-    if (!transfers) {
-        VOL_PUSH(lib, DATASET, READERROR, "no memory for %zu datasets", count);
-        return -1;
-    }
+    if (!transfers)
+        return VOL_PUSH(lib, DATASET, READERROR, "no memory for %zu datasets", count);
     herr_t result = 0;
     for (size_t i = 0; i < count; i++) {
         const vol_object *object = objects[i];
@@ -251,10 +249,8 @@ static herr_t get_storage_size(const vol_object *object, hsize_t *out) {
     zb_error err = {0};
     uint64_t bytes;
     if (vol_writer_flush(object->node, &err) != ZB_OK ||
-        zb_array_storage_size(object->node->zarr, &bytes, &err) != ZB_OK) {
-        VOL_PUSH_ZB(object->lib, DATASET, CANTGET, &err);
-        return -1;
-    }
+        zb_array_storage_size(object->node->zarr, &bytes, &err) != ZB_OK)
+        return VOL_PUSH_ZB(object->lib, DATASET, CANTGET, &err);
     *out = bytes;
     return 0;
 }
@@ -306,25 +302,20 @@ static herr_t vol_dataset_get(void *obj, H5VL_dataset_get_args_t *args, hid_t dx
 static herr_t check_extent(h5_lib *lib, vol_node *node, const hsize_t *size) {
     const uint32_t ndim = zb_node_array(node->zarr)->ndim;
     const uint64_t *max_shape = vol_max_shape(node);
-    if (vol_node_is_null(node)) {
-        VOL_PUSH(lib, DATASET, BADVALUE, "dataset '%s' has no shape (H5S_NULL) to change",
-                 node->path);
-        return -1;
-    }
-    if (ndim > 0 && vol_list_member_layout(node) != H5D_CHUNKED) {
-        VOL_PUSH(lib, DATASET, BADVALUE,
-                 "dataset '%s' has contiguous or compact storage, and so a fixed shape",
-                 node->path);
-        return -1;
-    }
+    if (vol_node_is_null(node))
+        return VOL_PUSH(lib, DATASET, BADVALUE, "dataset '%s' has no shape (H5S_NULL) to change",
+                        node->path);
+    if (ndim > 0 && vol_list_member_layout(node) != H5D_CHUNKED)
+        return VOL_PUSH(lib, DATASET, BADVALUE,
+                        "dataset '%s' has contiguous or compact storage, and so a fixed shape",
+                        node->path);
     for (uint32_t d = 0; max_shape && d < ndim; d++)
-        if (size[d] > max_shape[d]) {
-            VOL_PUSH(lib, DATASET, BADVALUE,
-                     "dimension %u of '%s' cannot exceed the existing maximal size (new: %llu max: "
-                     "%llu)",
-                     d, node->path, (unsigned long long)size[d], (unsigned long long)max_shape[d]);
-            return -1;
-        }
+        if (size[d] > max_shape[d])
+            return VOL_PUSH(
+                lib, DATASET, BADVALUE,
+                "dimension %u of '%s' cannot exceed the existing maximal size (new: %llu max: "
+                "%llu)",
+                d, node->path, (unsigned long long)size[d], (unsigned long long)max_shape[d]);
     return 0;
 }
 
@@ -344,8 +335,7 @@ static herr_t set_extent(const vol_object *object, const hsize_t *size) {
         vol_node_tell_shape(node);
         return 0;
     }
-    VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
-    return -1;
+    return VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
 }
 
 static herr_t vol_dataset_specific(void *obj, H5VL_dataset_specific_args_t *args, hid_t dxpl,

@@ -3,7 +3,7 @@
 #include "callbacks/classes.h"
 #include "callbacks/elsewhere.h"
 #include "create/creation_list.h"
-#include "create/datatype.h"
+#include "create/spec.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
 

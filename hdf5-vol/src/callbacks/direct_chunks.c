@@ -51,8 +51,7 @@ static void chunk_end(chunk *c) {
 }
 
 static herr_t fail_memory(const chunk *c) {
-    VOL_PUSH(c->lib, DATASET, READERROR, "no memory for a chunk of '%s'", c->node->path);
-    return -1;
+    return VOL_PUSH(c->lib, DATASET, READERROR, "no memory for a chunk of '%s'", c->node->path);
 }
 
 /* The selection of the part inside, in a space of its own: of the chunk, or of the dataset. */
@@ -83,13 +82,12 @@ static herr_t chunk_begin(const vol_object *object, const hsize_t *offset, chunk
     const zb_array_info *info = zb_node_array(node->zarr);
     *c = (chunk){.lib = lib, .node = node, .offset = offset, .ndim = info->ndim};
     c->type = c->space = c->memory = c->file = c->dataset = c->scratch = -1;
-    if (!vol_direct_has(node)) {
-        VOL_PUSH(lib, DATASET, UNSUPPORTED,
-                 "chunks of '%s' cannot be read or written directly, because of its type or of "
-                 "their several extents: use H5Dread and H5Dwrite",
-                 node->path);
-        return -1;
-    }
+    if (!vol_direct_has(node))
+        return VOL_PUSH(
+            lib, DATASET, UNSUPPORTED,
+            "chunks of '%s' cannot be read or written directly, because of its type or of "
+            "their several extents: use H5Dread and H5Dwrite",
+            node->path);
     c->type = vol_node_type(node);
     c->dcpl = vol_node_dcpl(node);
     c->bytes = vol_node_shown(node).size;
@@ -217,11 +215,10 @@ static herr_t give(chunk *c, hsize_t size, void *buffer, size_t *buffer_size, ui
         *buffer_size = (size_t)size;
     if (!buffer)
         return 0;
-    if (given < size) {
-        VOL_PUSH(c->lib, DATASET, READERROR, "a chunk of '%s' has %llu bytes, the buffer %zu",
-                 c->node->path, (unsigned long long)size, given);
-        return -1;
-    }
+    if (given < size)
+        return VOL_PUSH(c->lib, DATASET, READERROR,
+                        "a chunk of '%s' has %llu bytes, the buffer %zu", c->node->path,
+                        (unsigned long long)size, given);
     if (has_filters(c))
         return take_filtered(c, buffer, &taken, mask);
     if (transfer(c, false) < 0)
@@ -250,9 +247,8 @@ static herr_t take(chunk *c, uint32_t mask, size_t size, const void *bytes) {
         memcpy(c->elements, bytes, size);
         return 0;
     }
-    VOL_PUSH(c->lib, DATASET, BADVALUE, "a chunk of '%s' has %zu bytes, not %zu", c->node->path,
-             c->bytes, size);
-    return -1;
+    return VOL_PUSH(c->lib, DATASET, BADVALUE, "a chunk of '%s' has %zu bytes, not %zu",
+                    c->node->path, c->bytes, size);
 }
 
 herr_t vol_direct_write(const vol_object *object, const hsize_t *offset, uint32_t mask, size_t size,

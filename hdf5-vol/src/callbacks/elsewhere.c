@@ -161,10 +161,7 @@ static vol_object *open_by_name(h5_lib *lib, hid_t file, const char *name, hid_t
     const H5VL_loc_params_t by_token = {.obj_type = H5I_FILE,
                                         .type = H5VL_OBJECT_BY_TOKEN,
                                         .loc_data.loc_by_token = {.token = &info.token}};
-    const H5VL_loc_params_t by_name = {
-        .obj_type = H5I_FILE,
-        .type = H5VL_OBJECT_BY_NAME,
-        .loc_data.loc_by_name = {.name = name, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
+    const H5VL_loc_params_t by_name = vol_loc_by_name(lib, H5I_FILE, name);
     const hid_t id = follow(lib, file, name, lapl, &left);
     if (id >= 0 && lib->H5Oget_info3(id, &info, H5O_INFO_BASIC) >= 0)
         opened = handle_of(lib, id, left ? &by_token : &by_name, dxpl);

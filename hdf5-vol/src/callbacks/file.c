@@ -296,8 +296,7 @@ static herr_t ask_host(h5_lib *lib, const char *url, hid_t fapl, hbool_t *access
     *accessible = code == ZB_OK;
     if (!code || code == ZB_ENOTFOUND || code == ZB_EFORMAT || code == ZB_EUNSUPPORTED)
         return 0;
-    VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
-    return -1;
+    return VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
 }
 
 /*
@@ -345,10 +344,9 @@ static herr_t delete_file(h5_lib *lib, H5VL_file_specific_args_t *args, hid_t dx
     if (!vol_info_options(lib, args->args.del.fapl_id, &options))
         return -1;
     if (vol_filename_is_zarr(args->args.del.filename)) {
-        if (vol_store_delete(lib, args->args.del.filename, &options, &err) == ZB_OK)
-            return 0;
-        VOL_PUSH_ZB(lib, FILE, CANTDELETE, &err);
-        return -1;
+        return vol_store_delete(lib, args->args.del.filename, &options, &err) == ZB_OK
+                   ? 0
+                   : VOL_PUSH_ZB(lib, FILE, CANTDELETE, &err);
     }
     return native_by_name(lib, args, &args->args.del.fapl_id, dxpl, req);
 }
@@ -388,10 +386,8 @@ static herr_t reopen(const vol_object *object, void **out) {
     const vol_file *file = object->file;
     vol_handle *again;
     zb_error err = {0};
-    if (vol_handle_again(object->handle, &again, &err) != ZB_OK) {
-        VOL_PUSH_ZB(file->lib, FILE, CANTOPENFILE, &err);
-        return -1;
-    }
+    if (vol_handle_again(object->handle, &again, &err) != ZB_OK)
+        return VOL_PUSH_ZB(file->lib, FILE, CANTOPENFILE, &err);
     *out = vol_object_new(again, again->file->root, H5I_FILE);
     vol_handle_release(again);
     return *out ? 0 : -1;
@@ -451,10 +447,9 @@ static herr_t close_by_degree(const vol_object *object) {
         vol_object_close_all(object);
     if (degree != H5F_CLOSE_SEMI || vol_object_ids(object, objects, 0, NULL) == 0)
         return 0;
-    VOL_PUSH(object->lib, FILE, CANTCLOSEFILE,
-             "cannot close '%s': objects in it are open still (H5F_CLOSE_SEMI)",
-             object->file->shown);
-    return -1;
+    return VOL_PUSH(object->lib, FILE, CANTCLOSEFILE,
+                    "cannot close '%s': objects in it are open still (H5F_CLOSE_SEMI)",
+                    object->file->shown);
 }
 
 /* The last id of an H5Fopen closes the file, and tells of errors.

@@ -105,10 +105,8 @@ static herr_t get_info(const vol_object *object, const H5VL_group_get_info_args_
     vol_node *group = vol_locate(object, &args->loc_params);
     if (!group)
         return -1;
-    if (vol_node_list(group, &err) != ZB_OK) {
-        VOL_PUSH_ZB(object->lib, SYM, CANTGET, &err);
-        return -1;
-    }
+    if (vol_node_list(group, &err) != ZB_OK)
+        return VOL_PUSH_ZB(object->lib, SYM, CANTGET, &err);
     memset(args->ginfo, 0, sizeof *args->ginfo);
     args->ginfo->storage_type = H5G_STORAGE_TYPE_UNKNOWN;
     args->ginfo->nlinks = vol_links_count(group);

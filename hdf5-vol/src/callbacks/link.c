@@ -45,10 +45,8 @@ static herr_t link_node(const vol_object *at, const H5VL_loc_params_t *loc, vol_
     zb_error err = {0};
     if (!vol_may_write(at, "create a link"))
         return -1;
-    if (at->file != node->file) {
-        VOL_PUSH(lib, SYM, UNSUPPORTED, "a hard link cannot lead into another file");
-        return -1;
-    }
+    if (at->file != node->file)
+        return VOL_PUSH(lib, SYM, UNSUPPORTED, "a hard link cannot lead into another file");
     if (!vol_locate_place(at, loc, lcpl, &place))
         return -1;
     const uint64_t token = node->token;
@@ -65,10 +63,8 @@ static herr_t create_hard(const H5VL_link_create_args_t *args, const vol_object 
                           const H5VL_loc_params_t *loc, const vol_object *target, hid_t lcpl) {
     h5_lib *lib = one_of(at, target)->lib;
     const vol_object *from = one_of(target, at), *to = one_of(at, target);
-    if (from->under || to->under) {
-        VOL_PUSH(lib, SYM, UNSUPPORTED, "a hard link cannot lead into another file");
-        return -1;
-    }
+    if (from->under || to->under)
+        return VOL_PUSH(lib, SYM, UNSUPPORTED, "a hard link cannot lead into another file");
     vol_node *node = vol_locate(from, &args->args.hard.curr_loc_params);
     return node ? link_node(to, loc, node, lcpl) : -1;
 }
@@ -108,9 +104,8 @@ static herr_t create_zarr_link(const H5VL_link_create_args_t *args, const vol_ob
     if (args->args.ud.type == H5L_TYPE_EXTERNAL &&
         vol_link_unpack(args->args.ud.buf, args->args.ud.buf_size, &value))
         return vol_link_make(at, loc, lcpl, &value);
-    VOL_PUSH(at->lib, SYM, UNSUPPORTED,
-             "Zarr stores have no user-defined links: use a soft or an external one");
-    return -1;
+    return VOL_PUSH(at->lib, SYM, UNSUPPORTED,
+                    "Zarr stores have no user-defined links: use a soft or an external one");
 }
 
 static herr_t vol_link_create(H5VL_link_create_args_t *args, void *obj,
@@ -150,10 +145,8 @@ static herr_t move_link(const vol_object *source, const H5VL_loc_params_t *sourc
     vol_place place;
     vol_found found;
     zb_error err = {0};
-    if (from->under || to->under || from->file != to->file) {
-        VOL_PUSH(lib, SYM, UNSUPPORTED, "objects can only be moved within one file");
-        return -1;
-    }
+    if (from->under || to->under || from->file != to->file)
+        return VOL_PUSH(lib, SYM, UNSUPPORTED, "objects can only be moved within one file");
     if (!vol_may_write(to, "move an object") || !vol_locate_link(from, source_loc, &found) ||
         !vol_found_link(from, &found))
         return -1;
@@ -181,10 +174,9 @@ static herr_t delete_link(const vol_object *object, const H5VL_loc_params_t *loc
     if (!vol_may_write(object, "delete an object") || !vol_locate_link(object, loc, &found) ||
         !vol_found_link(object, &found))
         return -1;
-    if (vol_edit_delete_link(found.link, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(object->lib, SYM, CANTDELETE, &err);
-    return -1;
+    return vol_edit_delete_link(found.link, &err) == ZB_OK
+               ? 0
+               : VOL_PUSH_ZB(object->lib, SYM, CANTDELETE, &err);
 }
 
 /* ---- Reading links ---- */
@@ -275,8 +267,8 @@ static herr_t exists(const vol_object *object, const H5VL_loc_params_t *loc,
         *args->args.exists.exists = found.link || strcmp(loc->loc_data.loc_by_name.name, "/") == 0;
         if (is_there || vol_has_holder(object, loc))
             return 0;
-        VOL_PUSH(object->lib, SYM, NOTFOUND, "no group holds '%s'", loc->loc_data.loc_by_name.name);
-        return -1;
+        return VOL_PUSH(object->lib, SYM, NOTFOUND, "no group holds '%s'",
+                        loc->loc_data.loc_by_name.name);
     }
     vol_object *holder = vol_open_holder(object, loc, dxpl, &in_it);
     if (!holder)

@@ -13,6 +13,7 @@
 #include "dataset/writers.h"
 #include "file/files.h"
 #include "file/forget.h"
+#include "hdf5/claims.h"
 #include "hdf5/errors.h"
 #include "links/links.h"
 #include "objects/changed.h"
@@ -22,6 +23,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Answers a question about the file format, which a store has not. */
+static herr_t answer_format(h5_lib *lib, void *answer, size_t size) {
+    if (!VOL_CLAIM_FORMAT)
+        return vol_refuse(lib, "this question about the native file format");
+    memset(answer, 0, size);
+    return 0;
+}
 
 /* Adds the bytes that the arrays below a node take in the store; arrays that cannot be read count
    as nothing. */
@@ -47,15 +56,11 @@ static herr_t start_swmr_write(const vol_object *object) {
     zb_error err = {0};
     if (!vol_may_write(object, "start to write in SWMR mode"))
         return -1;
-    if (object->handle->swmr == H5_ACC_SWMR_WRITE) {
-        VOL_PUSH(object->lib, FILE, BADVALUE, "file '%s' is written in SWMR mode already",
-                 object->file->shown);
-        return -1;
-    }
-    if (vol_file_flush(object->file, object->handle, &err) != ZB_OK) {
-        VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, &err);
-        return -1;
-    }
+    if (object->handle->swmr == H5_ACC_SWMR_WRITE)
+        return VOL_PUSH(object->lib, FILE, BADVALUE, "file '%s' is written in SWMR mode already",
+                        object->file->shown);
+    if (vol_file_flush(object->file, object->handle, &err) != ZB_OK)
+        return VOL_PUSH_ZB(object->lib, FILE, CANTFLUSH, &err);
     object->handle->swmr = H5_ACC_SWMR_WRITE;
     return 0;
 }
@@ -68,18 +73,16 @@ herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void
     H5VL_native_file_optional_args_t *native = args->args;
     switch (args->op_type) {
     case H5VL_NATIVE_FILE_GET_FREE_SECTIONS:
-        *native->get_free_sections.sect_count = 0;
-        return 0;
+        return answer_format(lib, native->get_free_sections.sect_count,
+                             sizeof *native->get_free_sections.sect_count);
     case H5VL_NATIVE_FILE_GET_FREE_SPACE:
-        *native->get_freespace.size = 0;
-        return 0;
+        return answer_format(lib, native->get_freespace.size, sizeof *native->get_freespace.size);
     case H5VL_NATIVE_FILE_GET_INFO:
-        memset(native->get_info.finfo, 0, sizeof *native->get_info.finfo);
-        return 0;
+        return answer_format(lib, native->get_info.finfo, sizeof *native->get_info.finfo);
     case H5VL_NATIVE_FILE_GET_SIZE:
         *native->get_size.size = 0;
         add_storage(object->file->root, native->get_size.size);
-        if (*native->get_size.size == 0)
+        if (VOL_CLAIM_FORMAT && *native->get_size.size == 0)
             *native->get_size.size = 1; /* h5stat of HDF5 2.2 asserts that there is something */
         return 0;
     case H5VL_NATIVE_FILE_START_SWMR_WRITE:
@@ -194,10 +197,9 @@ static herr_t set_comment(const vol_object *object, vol_node *node, const char *
     zb_error err = {0};
     if (!vol_may_write(object, "set a comment"))
         return -1;
-    if (vol_comment_set(node, text, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(object->lib, SYM, WRITEERROR, &err);
-    return -1;
+    return vol_comment_set(node, text, &err) == ZB_OK
+               ? 0
+               : VOL_PUSH_ZB(object->lib, SYM, WRITEERROR, &err);
 }
 
 herr_t vol_object_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optional_args_t *args,
@@ -216,8 +218,8 @@ herr_t vol_object_optional(void *obj, const H5VL_loc_params_t *loc, H5VL_optiona
         node = vol_locate(object, loc);
         return node ? set_comment(object, node, native->set_comment.comment) : -1;
     case H5VL_NATIVE_OBJECT_GET_NATIVE_INFO:
-        memset(native->get_native_info.ninfo, 0, sizeof *native->get_native_info.ninfo);
-        return 0;
+        return answer_format(lib, native->get_native_info.ninfo,
+                             sizeof *native->get_native_info.ninfo);
     default:
         return vol_refuse(lib, "this operation of the native file format");
     }

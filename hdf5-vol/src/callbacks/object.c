@@ -7,7 +7,7 @@
 #include "callbacks/elsewhere.h"
 #include "callbacks/unasked.h"
 #include "copy/from_hdf5.h"
-#include "copy/store_references.h"
+#include "copy/references.h"
 #include "copy/store_to_store.h"
 #include "copy/to_hdf5.h"
 #include "create/creation_list.h"
@@ -34,10 +34,9 @@
 /* The waiting data of a node and all below it. */
 static herr_t flush_node(vol_node *node) {
     zb_error err = {0};
-    if (vol_links_store_below(node, &err) == ZB_OK && vol_writer_flush_below(node, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(node->file->lib, SYM, CANTFLUSH, &err);
-    return -1;
+    return vol_links_store_below(node, &err) == ZB_OK && vol_writer_flush_below(node, &err) == ZB_OK
+               ? 0
+               : VOL_PUSH_ZB(node->file->lib, SYM, CANTFLUSH, &err);
 }
 
 herr_t vol_flush_object(const vol_object *object, vol_node *node, hid_t id) {
@@ -49,10 +48,9 @@ herr_t vol_flush_object(const vol_object *object, vol_node *node, hid_t id) {
 
 herr_t vol_refresh_node(vol_node *node) {
     zb_error err = {0};
-    if (vol_edit_refresh(node, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(node->file->lib, SYM, READERROR, &err);
-    return -1;
+    return vol_edit_refresh(node, &err) == ZB_OK
+               ? 0
+               : VOL_PUSH_ZB(node->file->lib, SYM, READERROR, &err);
 }
 
 static void *vol_object_open(void *obj, const H5VL_loc_params_t *loc, H5I_type_t *type, hid_t dxpl,
@@ -176,10 +174,7 @@ static bool check_copy_list(h5_lib *lib, hid_t ocpypl) {
 static bool open_elsewhere(const vol_object *from, const H5VL_loc_params_t *loc, const char *name,
                            hid_t dxpl, vol_object **out) {
     h5_lib *lib = from->lib;
-    const H5VL_loc_params_t by_name = {
-        .obj_type = loc->obj_type,
-        .type = H5VL_OBJECT_BY_NAME,
-        .loc_data.loc_by_name = {.name = name, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
+    const H5VL_loc_params_t by_name = vol_loc_by_name(lib, loc->obj_type, name);
     if (from->under || loc->type != H5VL_OBJECT_BY_SELF || !vol_leaves(from, &by_name))
         return true;
     *out = vol_open_any(from, &by_name, NULL, 0, dxpl);
@@ -329,10 +324,8 @@ static herr_t visit_children(object_walk *walk, vol_node *node, const char *name
         zb_error err = {0};
         char *child_name = NULL;
         enum zb_code code = vol_link_node(link, &child, &err);
-        if (code && code != ZB_ENOTFOUND) {
-            VOL_PUSH_ZB(node->file->lib, SYM, CANTGET, &err);
-            return -1;
-        }
+        if (code && code != ZB_ENOTFOUND)
+            return VOL_PUSH_ZB(node->file->lib, SYM, CANTGET, &err);
         if (code || !child)
             continue;
         if (asprintf(&child_name, "%s%s%s", at_start ? "" : name, at_start ? "" : "/", link->name) <
@@ -356,10 +349,8 @@ static herr_t visit(object_walk *walk, vol_node *node, const char *name) {
     zb_error err = {0};
     if (!is_new(&walk->seen, node))
         return 0;
-    if (vol_walk_count(node->file, &walk->count, &err) != ZB_OK) {
-        VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
-        return -1;
-    }
+    if (vol_walk_count(node->file, &walk->count, &err) != ZB_OK)
+        return VOL_PUSH_ZB(lib, SYM, CANTGET, &err);
     if (fill_info(node, walk->args->fields, &info) < 0)
         return -1;
     vol_node_pin(node);
@@ -401,9 +392,8 @@ static herr_t leads_somewhere(const vol_object *object, const H5VL_loc_params_t 
         *out = found.node != NULL;
         if (!is_cut)
             return 0;
-        VOL_PUSH(lib, SYM, NOTFOUND, "a group is missing on the way to which '%s' leads",
-                 loc->loc_data.loc_by_name.name);
-        return -1;
+        return VOL_PUSH(lib, SYM, NOTFOUND, "a group is missing on the way to which '%s' leads",
+                        loc->loc_data.loc_by_name.name);
     }
     if (loc->type != H5VL_OBJECT_BY_NAME || !vol_leaves(object, loc))
         return -1;
@@ -433,17 +423,15 @@ static herr_t exists(vol_object *object, const H5VL_loc_params_t *loc, hid_t dxp
     *out = false;
     if (tells_missing(object->lib))
         return 0;
-    VOL_PUSH(object->lib, SYM, NOTFOUND, "object '%s' doesn't exist",
-             loc->loc_data.loc_by_name.name);
-    return -1;
+    return VOL_PUSH(object->lib, SYM, NOTFOUND, "object '%s' doesn't exist",
+                    loc->loc_data.loc_by_name.name);
 }
 
 static herr_t change_references(vol_node *node, int delta) {
     zb_error err = {0};
-    if (vol_reference_change(node, delta, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(node->file->lib, SYM, WRITEERROR, &err);
-    return -1;
+    return vol_reference_change(node, delta, &err) == ZB_OK
+               ? 0
+               : VOL_PUSH_ZB(node->file->lib, SYM, WRITEERROR, &err);
 }
 
 static herr_t vol_object_specific(void *obj, const H5VL_loc_params_t *loc,

@@ -7,6 +7,7 @@
  */
 #include "callbacks/chunks.h"
 #include "callbacks/watched.h"
+#include "hdf5/claims.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ static herr_t initialize(h5_lib *lib) {
 static herr_t get_flags(h5_lib *lib, const void *info, uint64_t *flags) {
     const vol_options *options = info; /* NULL: the default ones */
     vol_start(lib);
-    if (vol_env_is_ours() && !(options && options->naming == VOL_NAMING_ALL))
+    if (VOL_CLAIM_ABILITIES && vol_env_is_ours() && !(options && options->naming == VOL_NAMING_ALL))
         return lib->H5VLintrospect_get_cap_flags(NULL, lib->native, flags);
     *flags = CAPABILITIES;
     return 0;
@@ -156,17 +157,17 @@ H5PLUGIN_DLL const void *H5PLget_plugin_info(void) {
 
 /* The class at the top of the stack is this library's; the one at its end is the native one for
    passed-through objects, and by claim (native_compat) for ours. HDF5 refuses its older calls for
-   any other class, and h5py lists groups, compares objects and follows references with these:
-   H5Literate1, H5Lget_info1, H5Oget_info1 and 2, H5Ovisit1 and 2, H5Oopen_by_addr, H5Rcreate,
-   H5Rdereference2, H5Rget_obj_type2. docs/registration.md has the whole list. */
+   any other class, and h5py, up to its newest wheels for HDF5 2, lists and walks groups and makes
+   and follows references with these: H5Literate1, H5Lvisit1, H5Ovisit1, H5Rcreate, H5Rdereference2,
+   H5Rget_obj_type2. docs/registration.md has the whole list. */
 static herr_t introspect_get_class(void *obj, H5VL_get_conn_lvl_t level,
                                    const H5VL_class_t **class_out) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
     if (object->under && level == H5VL_GET_CONN_LVL_TERM)
         return lib->H5VLintrospect_get_conn_cls(object->under, lib->native, level, class_out);
-    bool claim = level == H5VL_GET_CONN_LVL_TERM && object->file &&
-                 object->file->options.native_compat && lib->native_cls;
+    const bool claim = VOL_CLAIM_CLASS && level == H5VL_GET_CONN_LVL_TERM && object->file &&
+                       object->file->options.native_compat && lib->native_cls;
     *class_out = claim ? lib->native_cls : &lib->cls;
     return 0;
 }

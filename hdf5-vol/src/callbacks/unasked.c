@@ -6,6 +6,7 @@
 #include "file/doors.h"
 #include "file/linked_file.h"
 #include "hdf5/errors.h"
+#include "objects/locate.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -63,11 +64,7 @@ static void *external_value(const vol_object *object, const H5VL_loc_params_t *l
 /* Tells of the first link on the way that leads to a store. */
 static void look_along(const vol_object *object, const char *name, hid_t dxpl, atomic_bool *told) {
     char *prefix = strdup(name);
-    H5VL_loc_params_t loc = {
-        .obj_type = object->type,
-        .type = H5VL_OBJECT_BY_NAME,
-        .loc_data.loc_by_name = {.name = prefix,
-                                 .lapl_id = *object->lib->H5P_LST_LINK_ACCESS_ID_g}};
+    const H5VL_loc_params_t loc = vol_loc_by_name(object->lib, object->type, prefix);
     for (size_t end = 0; prefix && name[end];) {
         end += strspn(name + end, "/");
         end += strcspn(name + end, "/");

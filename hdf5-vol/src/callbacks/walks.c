@@ -92,10 +92,8 @@ static herr_t iterate_one(link_walk *walk, vol_link *link, const char *prefix) {
     vol_node *node;
     zb_error err = {0};
     if (vol_walk_count(file, &walk->count, &err) != ZB_OK ||
-        node_of(walk, link, &node, &err) != ZB_OK) {
-        VOL_PUSH_ZB(file->lib, SYM, CANTGET, &err);
-        return -1;
-    }
+        node_of(walk, link, &node, &err) != ZB_OK)
+        return VOL_PUSH_ZB(file->lib, SYM, CANTGET, &err);
     if (!node)
         return iterate_from(walk, link, NULL, prefix);
     vol_node_pin(node);
@@ -114,10 +112,8 @@ static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsiz
     const H5VL_link_iterate_args_t *args = walk->args;
     zb_error err = {0};
     herr_t result = 0;
-    if (vol_node_list(group, &err) != ZB_OK) {
-        VOL_PUSH_ZB(group->file->lib, SYM, CANTGET, &err);
-        return -1;
-    }
+    if (vol_node_list(group, &err) != ZB_OK)
+        return VOL_PUSH_ZB(group->file->lib, SYM, CANTGET, &err);
     vol_node_pin(group);
     for (; *position < vol_links_count(group) && result == 0; ++*position)
         result = iterate_one(walk,
@@ -150,10 +146,9 @@ herr_t vol_links_iterate(const vol_object *object, const H5VL_loc_params_t *loc,
     vol_node *group = vol_locate(object, loc);
     link_walk walk = {.args = args};
     if (group && args->idx_type == H5_INDEX_CRT_ORDER && !args->recursive &&
-        !vol_order_flags(group)) {
-        VOL_PUSH(object->lib, SYM, BADVALUE, "creation order not tracked for links in group");
-        return -1;
-    }
+        !vol_order_flags(group))
+        return VOL_PUSH(object->lib, SYM, BADVALUE,
+                        "creation order not tracked for links in group");
     if (group && position > 0 && !is_in(group, position))
         return -1;
     walk.id = group ? vol_node_register(object->handle, group) : -1;
@@ -206,10 +201,9 @@ static herr_t call_operator(vol_node *owner, hid_t id, const H5VL_attr_iterate_a
     if (!attr)
         return attrs ? 0 : -1;
     char *name = strdup(attr->name);
-    if (!name) {
-        VOL_PUSH(owner->file->lib, ATTR, CANTGET, "no memory for the name of '%s'", attr->name);
-        return -1;
-    }
+    if (!name)
+        return VOL_PUSH(owner->file->lib, ATTR, CANTGET, "no memory for the name of '%s'",
+                        attr->name);
     vol_attr_tell(owner, attr, &info);
     herr_t result = args->op(id, name, &info, args->op_data);
     free(name);

@@ -106,10 +106,7 @@ static bool has_references(h5_lib *lib, const vol_attr *attr) {
 /* A copy of the elements, whose references the map has led elsewhere; NULL after an error. */
 static void *mapped_elements(h5_lib *lib, const vol_form *form, const vol_attr *attr,
                              const vol_reference_map *map) {
-    size_t size;
-    unsigned char *bytes = vol_elements_pack(form, attr->count, attr->data, true, &size);
-    void *elements = bytes ? vol_elements_unpack(form, attr->count, bytes, size) : NULL;
-    free(bytes);
+    void *elements = vol_elements_copy(form, attr->count, attr->data);
     if (!elements) {
         VOL_PUSH(lib, ATTR, CANTCOPY, "no memory for attribute '%s'", attr->name);
         return NULL;
@@ -239,10 +236,9 @@ herr_t vol_comment_to_hdf5(vol_node *node, void *object, H5I_type_t type, hid_t 
 
 static herr_t keep(vol_node *node, const char *text) {
     zb_error err = {0};
-    if (vol_comment_set(node, text, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(node->file->lib, SYM, CANTCOPY, &err);
-    return -1;
+    return vol_comment_set(node, text, &err) == ZB_OK
+               ? 0
+               : VOL_PUSH_ZB(node->file->lib, SYM, CANTCOPY, &err);
 }
 
 herr_t vol_comment_from_hdf5(hid_t source, vol_node *node) {
@@ -251,10 +247,8 @@ herr_t vol_comment_from_hdf5(hid_t source, vol_node *node) {
     if (length <= 0)
         return length < 0 ? -1 : 0;
     char *text = malloc((size_t)length + 1);
-    if (!text) {
-        VOL_PUSH(lib, SYM, CANTCOPY, "no memory for the comment of '%s'", node->path);
-        return -1;
-    }
+    if (!text)
+        return VOL_PUSH(lib, SYM, CANTCOPY, "no memory for the comment of '%s'", node->path);
     const herr_t result =
         lib->H5Oget_comment(source, text, (size_t)length + 1) < 0 ? -1 : keep(node, text);
     free(text);

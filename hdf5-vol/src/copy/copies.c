@@ -54,13 +54,6 @@ void *vol_copies_open(const vol_copies *copies, const vol_node *node, H5I_type_t
     return lib->H5VLobject_open(copies->new_top, &loc, lib->native, type, copies->dxpl, NULL);
 }
 
-H5VL_loc_params_t vol_loc_by_name(const h5_lib *lib, H5I_type_t type, const char *name) {
-    return (H5VL_loc_params_t){
-        .obj_type = type,
-        .type = H5VL_OBJECT_BY_NAME,
-        .loc_data.loc_by_name = {.name = name, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
-}
-
 void vol_copies_end(vol_copies *copies) {
     if (copies->new_top)
         vol_native_close(copies->lib, copies->new_top, copies->top_type, copies->dxpl);

@@ -42,9 +42,6 @@ uint64_t vol_copies_address(const vol_copies *copies, const vol_node *node);
 /* Opens a copy, for vol_native_close; NULL with an error pushed. */
 void *vol_copies_open(const vol_copies *copies, const vol_node *node, H5I_type_t *type);
 
-/* What is called `name`, or has that path, in an object of that type. */
-H5VL_loc_params_t vol_loc_by_name(const h5_lib *lib, H5I_type_t type, const char *name);
-
 /* Forgets all of them, and closes the top's copy. */
 void vol_copies_end(vol_copies *copies);
 

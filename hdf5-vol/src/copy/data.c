@@ -122,8 +122,7 @@ enum zb_code vol_fail_narrow(zb_error *err) {
 
 herr_t vol_import_failed(h5_lib *lib, const char *name, zb_error *err) {
     zb_error_prefix(err, err->code, "cannot copy '%s'", name);
-    VOL_PUSH_ZB(lib, SYM, CANTCOPY, err);
-    return -1;
+    return VOL_PUSH_ZB(lib, SYM, CANTCOPY, err);
 }
 
 static herr_t import_piece(const vol_import *import, const vol_pieces *pieces, hid_t source,
@@ -146,10 +145,7 @@ static herr_t import_piece(const vol_import *import, const vol_pieces *pieces, h
         vol_zarr_type_holds(form->dtype, buffer, vol_pieces_elements(pieces), form->narrow);
     enum zb_code code = fits ? zb_writer_write(writer, &write, &err) : vol_fail_narrow(&err);
     vol_slices_free(pieces, buffer);
-    if (code == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
-    return -1;
+    return code == ZB_OK ? 0 : VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
 }
 
 /* Whether an element that the source has not written is the new array's fill value: HDF5 reads
@@ -341,10 +337,8 @@ herr_t vol_data_to_hdf5(const vol_copies *copies, bool expands, vol_node *node, 
                         hid_t space) {
     vol_pieces pieces;
     zb_error err = {0};
-    if (vol_writer_flush(node, &err) != ZB_OK) {
-        VOL_PUSH_ZB(copies->lib, DATASET, CANTFLUSH, &err);
-        return -1;
-    }
+    if (vol_writer_flush(node, &err) != ZB_OK)
+        return VOL_PUSH_ZB(copies->lib, DATASET, CANTFLUSH, &err);
     vol_pieces_begin(&pieces, node->zarr);
     if (pieces.done)
         return 0; /* an empty array */
@@ -354,11 +348,9 @@ herr_t vol_data_to_hdf5(const vol_copies *copies, bool expands, vol_node *node, 
     const uint64_t bytes =
         pieces.bytes / pieces.info->dtype.size * (uint64_t)vol_node_shown(node).size;
     void *buffer = bytes > 0 ? calloc(1, bytes) : NULL; /* gaps between members are zeros */
-    if (!buffer) {
-        VOL_PUSH(copies->lib, DATASET, READERROR, "no memory for a piece of %llu bytes",
-                 (unsigned long long)bytes);
-        return -1;
-    }
+    if (!buffer)
+        return VOL_PUSH(copies->lib, DATASET, READERROR, "no memory for a piece of %llu bytes",
+                        (unsigned long long)bytes);
     herr_t result = 0;
     vol_stored_chunks stored = {.array = NULL};
     leave_out_of_store(copies, node, dataset, space, &pieces, &stored);

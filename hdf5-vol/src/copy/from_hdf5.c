@@ -16,7 +16,6 @@
 #include "copy/references.h"
 #include "copy/scale_references.h"
 #include "create/creation_list.h"
-#include "create/datatype.h"
 #include "create/spec.h"
 #include "dataset/dataset.h"
 #include "dataset/max_shape.h"
@@ -230,8 +229,7 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
 static herr_t remember(const import_job *job, const import_source *from, vol_node *node) {
     if (vol_map_set(&from->file->by_address, from->address, node))
         return 0;
-    VOL_PUSH(job->lib, SYM, CANTCOPY, "no memory for the links of '%s'", node->path);
-    return -1;
+    return VOL_PUSH(job->lib, SYM, CANTCOPY, "no memory for the links of '%s'", node->path);
 }
 
 static herr_t import_dataset(const import_job *job, const import_source *from,
@@ -264,11 +262,9 @@ static herr_t import_value_link(const import_job *job, hid_t source, const char 
                                 const H5L_info2_t *info, const vol_place *place) {
     h5_lib *lib = job->lib;
     zb_error err = {0};
-    if (info->type != H5L_TYPE_SOFT && info->type != H5L_TYPE_EXTERNAL) {
-        VOL_PUSH(lib, SYM, UNSUPPORTED, "cannot copy '%s': Zarr stores have no user-defined links",
-                 name);
-        return -1;
-    }
+    if (info->type != H5L_TYPE_SOFT && info->type != H5L_TYPE_EXTERNAL)
+        return VOL_PUSH(lib, SYM, UNSUPPORTED,
+                        "cannot copy '%s': Zarr stores have no user-defined links", name);
     char *text = calloc(1, info->u.val_size + 1);
     if (!text || lib->H5Lget_val(source, name, text, info->u.val_size, H5P_DEFAULT) < 0) {
         free(text);
@@ -302,8 +298,7 @@ static herr_t import_link(hid_t source, const char *name, const H5L_info2_t *inf
         if (!(job->flags & expand) ||
             vol_put_off_add(lib, job->later, visit->source, visit->group, name))
             return 0;
-        VOL_PUSH(lib, SYM, CANTCOPY, "no memory for link '%s'", name);
-        return -1;
+        return VOL_PUSH(lib, SYM, CANTCOPY, "no memory for link '%s'", name);
     }
     hid_t child = lib->H5Oopen(source, name, H5P_DEFAULT);
     if (child < 0)
@@ -447,10 +442,7 @@ static herr_t import_object(const import_job *job, hid_t source, const vol_place
 hid_t vol_import_open(const vol_object *from, const H5VL_loc_params_t *from_loc, const char *name,
                       hid_t dxpl) {
     h5_lib *lib = from->lib;
-    const H5VL_loc_params_t loc = {
-        .obj_type = from_loc->obj_type,
-        .type = H5VL_OBJECT_BY_NAME,
-        .loc_data.loc_by_name = {.name = name, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
+    const H5VL_loc_params_t loc = vol_loc_by_name(lib, from_loc->obj_type, name);
     H5I_type_t type;
     void *native = lib->H5VLobject_open(from->under, &loc, lib->native, &type, dxpl, NULL);
     return native ? lib->H5VLwrap_register(native, type) : -1;

@@ -24,6 +24,9 @@ typedef struct vol_imported {
     hid_t kept; /* an object of the file that was opened last, which keeps it open; 0: none */
 } vol_imported;
 
+/* The name of the file that holds an object, as it was opened; malloc'ed, or NULL. */
+char *vol_name_of_file(h5_lib *lib, hid_t object);
+
 /* Those of the file with that number, which an object in it has told; NULL, with an error pushed,
    when its path is not to be had. */
 vol_imported_file *vol_imported_in(vol_imported *all, hid_t object, unsigned long number);

@@ -2,6 +2,7 @@
 /* Links as values: see links.h. */
 #include "copy/links.h"
 
+#include "copy/imported.h"
 #include "file/linked_file.h"
 #include "hdf5/errors.h"
 #include "links/aliases.h"
@@ -81,9 +82,9 @@ herr_t vol_link_make_native(h5_lib *lib, void *at, const H5VL_loc_params_t *loc,
 /* ---- H5Lcopy ---- */
 
 static herr_t refuse_hard(h5_lib *lib) {
-    VOL_PUSH(lib, SYM, UNSUPPORTED,
-             "a hard link cannot be copied into another file: copy the object (H5Ocopy) instead");
-    return -1;
+    return VOL_PUSH(
+        lib, SYM, UNSUPPORTED,
+        "a hard link cannot be copied into another file: copy the object (H5Ocopy) instead");
 }
 
 /* The link of a native file; *text is malloc'ed. */
@@ -178,14 +179,6 @@ static bool path_dangles(h5_lib *lib, hid_t at, const char *path, int left) {
     return dangles;
 }
 
-static char *name_of_file(h5_lib *lib, hid_t object) {
-    const ssize_t length = lib->H5Fget_name(object, NULL, 0);
-    char *name = length > 0 ? calloc(1, (size_t)length + 1) : NULL;
-    if (name && lib->H5Fget_name(object, name, (size_t)length + 1) < 0)
-        *name = '\0';
-    return name;
-}
-
 /* As the file of the group was opened, but for reading alone. */
 static hid_t open_file(h5_lib *lib, hid_t group, const char *path) {
     hid_t own = lib->H5Iget_file_id(group), list = lib->H5Fget_access_plist(own);
@@ -198,7 +191,7 @@ static hid_t open_file(h5_lib *lib, hid_t group, const char *path) {
 }
 
 static bool external_dangles(h5_lib *lib, hid_t group, const vol_link_value *value, int left) {
-    char *holder = name_of_file(lib, group);
+    char *holder = vol_name_of_file(lib, group);
     char *path =
         holder ? vol_linked_file_perhaps("HDF5_EXT_PREFIX", NULL, holder, value->file) : NULL;
     bool dangles = holder && !path;

@@ -60,10 +60,8 @@ static herr_t map_references(const vol_pieces *pieces, vol_node *node, const vol
                              void *buffer) {
     vol_form *form;
     zb_error err = {0};
-    if (new_form(node, &form, &err) != ZB_OK) {
-        VOL_PUSH_ZB(node->file->lib, DATASET, CANTCOPY, &err);
-        return -1;
-    }
+    if (new_form(node, &form, &err) != ZB_OK)
+        return VOL_PUSH_ZB(node->file->lib, DATASET, CANTCOPY, &err);
     const bool good = vol_elements_references(form, vol_pieces_elements(pieces), buffer, map->visit,
                                               map->context);
     hid_t saved = vol_stack_save(node->file->lib);
@@ -195,8 +193,7 @@ herr_t vol_strings_read(const vol_pieces *pieces, vol_node *node, void *buffer) 
     zb_values_free(read.view.values);
     if (code == ZB_OK)
         return result;
-    VOL_PUSH_ZB(node->file->lib, DATASET, READERROR, &err);
-    return -1;
+    return VOL_PUSH_ZB(node->file->lib, DATASET, READERROR, &err);
 }
 
 void vol_strings_free(const vol_pieces *pieces, void *buffer) {

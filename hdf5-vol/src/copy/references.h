@@ -15,6 +15,8 @@
 
 #include "attributes/elements.h"
 #include "copy/imported.h"
+#include "copy/nested.h"
+#include "tree/tree.h"
 #include "tree/map.h"
 
 /* An object whose copy is not there yet. */
@@ -64,5 +66,19 @@ herr_t vol_import_references_settle(vol_import_references *references);
 /* A vol_reference_visit: from an address in the HDF5 file to a token in the store. Pushes
    errors. */
 bool vol_import_reference(const vol_form *form, uint64_t *token, void *references);
+
+/* ---- In one node, and in copies of another store ---- */
+
+/*
+ * References in what was copied from one store into another. They are names (tree/moved.h), which
+ * in the other store lead to no object, or to another one. As HDF5 does, they become null, unless
+ * what was copied has kept its path and nothing that is referred to has moved in either store.
+ */
+
+/* `node` has just been copied to a place. Pushes errors: the copy is there then. */
+herr_t vol_references_copied(const vol_node *node, const vol_place *place);
+
+/* Changes the references in the attributes and elements of one node. Pushes errors. */
+herr_t vol_references_change(vol_node *node, const vol_reference_map *map);
 
 #endif

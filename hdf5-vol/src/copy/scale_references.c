@@ -207,8 +207,7 @@ herr_t vol_scales_import_attr(vol_scales_import *import, hid_t attr, const char 
     struct vol_scales_read *one = calloc(1, sizeof *one);
     if (!one || !(one->name = strdup(name))) {
         free(one);
-        VOL_PUSH(lib, ATTR, CANTCOPY, "no memory for attribute '%s'", name);
-        return -1;
+        return VOL_PUSH(lib, ATTR, CANTCOPY, "no memory for attribute '%s'", name);
     }
     one->next = import->first;
     import->first = one;

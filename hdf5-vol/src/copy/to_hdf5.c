@@ -118,18 +118,16 @@ static bool has_copied_children(const copy_job *job, const vol_node *node) {
 /* The text that stands for a node is no copy of it. */
 static herr_t refuse_unreadable(const copy_job *job, const vol_node *node) {
     zb_error err = {0};
-    if (vol_unreadable_refuse_copy(node, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(job->lib, DATASET, CANTCOPY, &err);
-    return -1;
+    return vol_unreadable_refuse_copy(node, &err) == ZB_OK
+               ? 0
+               : VOL_PUSH_ZB(job->lib, DATASET, CANTCOPY, &err);
 }
 
 static herr_t push_unreadable(const copy_job *job, const vol_link *link) {
     zb_error err = {0};
     vol_link_add_context(link, &err);
     zb_error_prefix(&err, err.code, "cannot copy %s of %s", link->name, link->group->path);
-    VOL_PUSH_ZB(job->lib, SYM, CANTOPENOBJ, &err);
-    return -1;
+    return VOL_PUSH_ZB(job->lib, SYM, CANTOPENOBJ, &err);
 }
 
 /* A link that is no node's place: as it is, or what it leads to. */
@@ -155,10 +153,8 @@ static herr_t copy_children(copy_job *job, vol_node *group, void *new_group, con
     const H5VL_loc_params_t self = vol_self(H5I_GROUP);
     zb_error err = {0};
     herr_t result = 0;
-    if (vol_node_list(group, &err) != ZB_OK) {
-        VOL_PUSH_ZB(job->lib, SYM, CANTGET, &err);
-        return -1;
-    }
+    if (vol_node_list(group, &err) != ZB_OK)
+        return VOL_PUSH_ZB(job->lib, SYM, CANTGET, &err);
     for (size_t i = 0; i < vol_links_count(group) && result >= 0; i++) {
         vol_link *link = vol_links_in_order(group, true, false, i);
         if (vol_link_open(link, &err) != ZB_OK) {
@@ -311,10 +307,8 @@ herr_t vol_copy_node(vol_node *node, const vol_copy_request *request) {
     h5_lib *lib = request->to->lib;
     zb_error err = {0};
     const bool is_taken = ask_link(request, H5VL_LINK_EXISTS);
-    if (vol_writer_flush_below(node, &err) != ZB_OK) {
-        VOL_PUSH_ZB(lib, SYM, CANTFLUSH, &err);
-        return -1;
-    }
+    if (vol_writer_flush_below(node, &err) != ZB_OK)
+        return VOL_PUSH_ZB(lib, SYM, CANTFLUSH, &err);
     copy_job job = {.copies = {.lib = lib, .dxpl = request->dxpl, .top = node},
                     .lib = lib,
                     .lcpl = request->lcpl,

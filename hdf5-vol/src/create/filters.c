@@ -239,9 +239,8 @@ static herr_t add_size_filter(h5_lib *lib, hid_t dcpl, size_t bytes) {
 static herr_t append(h5_lib *lib, hid_t dcpl, const vol_filter *filter) {
     if (!filter->is_cut)
         return lib->H5Pset_filter(dcpl, filter->id, filter->flags, filter->count, filter->values);
-    VOL_PUSH(lib, DATASET, UNSUPPORTED, "filter %d has more than %d values", (int)filter->id,
-             VOL_FILTER_VALUES);
-    return -1;
+    return VOL_PUSH(lib, DATASET, UNSUPPORTED, "filter %d has more than %d values", (int)filter->id,
+                    VOL_FILTER_VALUES);
 }
 
 /* The first filter is the last one that sees a chunk which is read. */

@@ -15,6 +15,7 @@
 #include "hdf5/types.h"
 #include "objects/named_types.h"
 #include "tree/side.h"
+
 #include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
@@ -306,5 +307,38 @@ enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, 
         code = vol_list_member_of_dataset(lib, type, dcpl, out, err);
     if (!code)
         code = print_attributes(out, err);
+    return code;
+}
+
+/* ---- Named datatypes ---- */
+
+/* Of its group; *out is malloc'ed. */
+static enum zb_code datatype_attributes(h5_lib *lib, const char *type, hid_t tcpl, char **out,
+                                        zb_error *err) {
+    vol_changes members = {.count = 0};
+    *out = NULL;
+    enum zb_code code = vol_side_put(&members, ZB_HDF5_DATATYPE, type, err);
+    if (!code)
+        code = vol_list_member_add(lib, tcpl, &members, err);
+    if (!code && !(*out = vol_side_print_new(&members)))
+        code = zb_fail(err, ZB_ENOMEM, "no memory for the attributes of a named datatype");
+    vol_changes_clear(&members);
+    return code;
+}
+
+enum zb_code vol_datatype_make(vol_file *file, hid_t type, hid_t tcpl, const vol_place *place,
+                               vol_node **out, zb_error *err) {
+    zb_json_writer *text = zb_json_writer_new();
+    enum zb_code code = vol_type_print(file->lib, type, text, err);
+    char *json = zb_json_writer_end(text, NULL), *attributes = NULL;
+    if (!code && !json)
+        code = zb_fail(err, ZB_ENOMEM, "no memory for a named datatype");
+    if (!code)
+        code = datatype_attributes(file->lib, json, tcpl, &attributes, err);
+    free(json);
+    if (!code)
+        code = place ? vol_edit_create_group(place, attributes, out, err)
+                     : vol_edit_create_loose_group(file, attributes, out, err);
+    free(attributes);
     return code;
 }

@@ -9,7 +9,7 @@
 #define ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
 
 #include "hdf5/element.h"
-#include "tree/tree.h"
+#include "tree/edit.h"
 #include "tree/waiting.h"
 
 #include "zarrbridge/change.h"
@@ -38,5 +38,12 @@ void vol_spec_clear(vol_spec *spec);
 /* The codecs in place of the creation list's filters, as a JSON list (malloc'ed). */
 enum zb_code vol_codecs_of_filters(h5_lib *lib, hid_t dcpl, zb_dtype dtype, char **json,
                                    zb_error *err);
+
+/* ---- Named datatypes ---- */
+
+/* Each is a group of the store that holds nothing, with the type in side.h. Makes one of any type that type_json.h describes, with a creation list; without a place (NULL),
+   one without a name in `file`, until vol_edit_link gives it one. */
+enum zb_code vol_datatype_make(vol_file *file, hid_t type, hid_t tcpl, const vol_place *place,
+                               vol_node **out, zb_error *err);
 
 #endif

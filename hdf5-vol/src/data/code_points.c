@@ -21,8 +21,8 @@ herr_t vol_points_choose(h5_lib *lib, const vol_transfer *args, vol_request *out
     out->type = good ? vol_type_new(lib, out->dtype) : -1;
     if (out->type >= 0)
         return 0;
-    VOL_PUSH(lib, DATASET, CANTGET, "no memory for the type of dataset '%s'", args->node->path);
-    return -1;
+    return VOL_PUSH(lib, DATASET, CANTGET, "no memory for the type of dataset '%s'",
+                    args->node->path);
 }
 
 bool vol_points_variable(h5_lib *lib, const vol_transfer *args, vol_request *out) {
@@ -64,12 +64,12 @@ herr_t vol_points_check(h5_lib *lib, const vol_request *request, uint64_t first,
         if (!problem)
             continue;
         char type[128];
-        VOL_PUSH(lib, DATASET, BADVALUE,
-                 "dataset '%s' holds %s, and element %llu of what is to be written %s: nothing has "
-                 "been written",
-                 request->args->node->path, zb_dtype_print(stored, type, sizeof type),
-                 (unsigned long long)(first + i), problem);
-        return -1;
+        return VOL_PUSH(
+            lib, DATASET, BADVALUE,
+            "dataset '%s' holds %s, and element %llu of what is to be written %s: nothing has "
+            "been written",
+            request->args->node->path, zb_dtype_print(stored, type, sizeof type),
+            (unsigned long long)(first + i), problem);
     }
     return 0;
 }

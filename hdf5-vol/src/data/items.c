@@ -37,10 +37,8 @@ static void *make_buffer(const conversion *one, void *old, const void *items, si
 static herr_t convert(h5_lib *lib, const vol_request *request, const conversion *one, void *items,
                       size_t count) {
     void *background = calloc(count, one->to_size);
-    if (!background) {
-        VOL_PUSH(lib, DATASET, CANTCONVERT, "no memory for %zu items", count);
-        return -1;
-    }
+    if (!background)
+        return VOL_PUSH(lib, DATASET, CANTCONVERT, "no memory for %zu items", count);
     herr_t result =
         lib->H5Tconvert(one->from, one->to, count, items, background, request->list->id);
     free(background);
@@ -60,10 +58,8 @@ herr_t vol_items_to_memory(h5_lib *lib, const vol_request *request, void *elemen
         if (element->len == 0)
             continue;
         void *buffer = make_buffer(&one, element->p, NULL, element->len);
-        if (!buffer) {
-            VOL_PUSH(lib, DATASET, CANTCONVERT, "no memory for %zu items", element->len);
-            return -1;
-        }
+        if (!buffer)
+            return VOL_PUSH(lib, DATASET, CANTCONVERT, "no memory for %zu items", element->len);
         element->p = buffer;
         result = convert(lib, request, &one, buffer, element->len);
     }

@@ -28,9 +28,8 @@ typedef struct work {
 } work;
 
 static herr_t push_no_memory(const work *w) {
-    VOL_PUSH(w->lib, DATASET, CANTGET, "no memory for %zu elements of dataset '%s'", w->count,
-             w->request->args->node->path);
-    return -1;
+    return VOL_PUSH(w->lib, DATASET, CANTGET, "no memory for %zu elements of dataset '%s'",
+                    w->count, w->request->args->node->path);
 }
 
 /* Zeros; NULL without memory. */
@@ -46,10 +45,8 @@ static herr_t begin(h5_lib *lib, const vol_request *request, work *w) {
                 .request = request,
                 .count = (size_t)request->file.elements,
                 .capacity = vol_request_capacity(request)};
-    if (vol_form_new(node->file, request->type, &w->form, &err) != ZB_OK) {
-        VOL_PUSH_ZB(lib, DATASET, CANTGET, &err);
-        return -1;
-    }
+    if (vol_form_new(node->file, request->type, &w->form, &err) != ZB_OK)
+        return VOL_PUSH_ZB(lib, DATASET, CANTGET, &err);
     if (w->form->size > VOL_ATTR_LARGEST)
         return push_no_memory(w);
     w->elements = new_elements(w, w->form->size);
@@ -242,10 +239,8 @@ static herr_t measure(work *w, hsize_t *bytes) {
     const vol_transfer *args = w->request->args;
     if (wants_new_references(w))
         return 0;
-    if (vol_form_new(args->node->file, args->mem_type, &form, &err) != ZB_OK) {
-        VOL_PUSH_ZB(w->lib, DATASET, CANTGET, &err);
-        return -1;
-    }
+    if (vol_form_new(args->node->file, args->mem_type, &form, &err) != ZB_OK)
+        return VOL_PUSH_ZB(w->lib, DATASET, CANTGET, &err);
     herr_t result = to_memory(w);
     if (result >= 0) {
         *bytes = vol_elements_pointed(form, w->count, w->memory);
@@ -277,10 +272,9 @@ static herr_t take_new_references(work *w) {
     for (size_t i = 0; i < w->count; i++) {
         if (tokens[i] != 0 || memcmp(&given[i], &nothing, sizeof nothing) == 0)
             continue;
-        VOL_PUSH(w->lib, DATASET, BADVALUE,
-                 "a reference for dataset '%s' leads to no object of this store",
-                 w->request->args->node->path);
-        return -1;
+        return VOL_PUSH(w->lib, DATASET, BADVALUE,
+                        "a reference for dataset '%s' leads to no object of this store",
+                        w->request->args->node->path);
     }
     return 0;
 }

@@ -94,8 +94,7 @@ static bool is_sound(h5_lib *lib, const vol_selection *selection) {
 }
 
 static herr_t push_outside(h5_lib *lib) {
-    VOL_PUSH(lib, DATASET, BADVALUE, "the selection does not lie within its dataspace");
-    return -1;
+    return VOL_PUSH(lib, DATASET, BADVALUE, "the selection does not lie within its dataspace");
 }
 
 static bool lies_within(const slab *regular, const vol_selection *extent) {
@@ -114,12 +113,11 @@ static herr_t describe_hyperslab(h5_lib *lib, vol_selection *out) {
         return push_outside(lib);
     if (!has_points(&regular, out->ndim, out->elements)) {
         out->space = out->mended = select_by_spans(lib, out, &regular);
-        if (out->mended < 0 || !is_sound(lib, out)) {
-            VOL_PUSH(lib, DATASET, BADVALUE,
-                     "HDF5 contradicts itself on which elements are selected: select them without "
-                     "hyperslabs that overlap");
-            return -1;
-        }
+        if (out->mended < 0 || !is_sound(lib, out))
+            return VOL_PUSH(
+                lib, DATASET, BADVALUE,
+                "HDF5 contradicts itself on which elements are selected: select them without "
+                "hyperslabs that overlap");
         if (!is_regular(lib, out->space, &regular))
             return 0;
     }
@@ -160,8 +158,7 @@ herr_t vol_select_within(h5_lib *lib, vol_selection *selection, const uint64_t *
     hid_t space = lib->H5Screate_simple((int)selection->ndim, extent, NULL);
     if (space < 0 || lib->H5Sselect_copy(space, selection->space) < 0) {
         vol_release_id(lib, space);
-        VOL_PUSH(lib, DATASET, CANTGET, "no memory for a selection");
-        return -1;
+        return VOL_PUSH(lib, DATASET, CANTGET, "no memory for a selection");
     }
     vol_select_end(lib, selection);
     selection->space = selection->mended = space;
@@ -177,10 +174,8 @@ void vol_select_end(h5_lib *lib, vol_selection *selection) {
 herr_t vol_selection_bounds(h5_lib *lib, const vol_selection *selection, uint64_t *start,
                             uint64_t *count) {
     hsize_t low[ZB_MAX_NDIM], high[ZB_MAX_NDIM];
-    if (!selection->is_box && lib->H5Sget_select_bounds(selection->space, low, high) < 0) {
-        VOL_PUSH(lib, DATASET, BADVALUE, "HDF5 does not say where the selection lies");
-        return -1;
-    }
+    if (!selection->is_box && lib->H5Sget_select_bounds(selection->space, low, high) < 0)
+        return VOL_PUSH(lib, DATASET, BADVALUE, "HDF5 does not say where the selection lies");
     for (uint32_t d = 0; d < selection->ndim; d++) {
         start[d] = selection->is_box ? selection->start[d] : low[d];
         count[d] = selection->is_box ? (selection->count[d] - 1) * selection->step[d] + 1
@@ -309,8 +304,7 @@ htri_t vol_walk_next(vol_walk *walk, size_t most, size_t *got) {
     if (walk->file->is_box) {
         *got = next_part(walk, most);
     } else if (vol_runs_next(walk, most, got, &err) != ZB_OK) {
-        VOL_PUSH_ZB(walk->lib, DATASET, BADVALUE, &err);
-        return -1;
+        return VOL_PUSH_ZB(walk->lib, DATASET, BADVALUE, &err);
     }
     walk->left -= *got;
     return 1;
@@ -320,18 +314,14 @@ herr_t vol_walk_read(vol_walk *walk, void *out, zb_dtype dtype) {
     zb_error err = {0};
     enum zb_code code = walk->file->is_box ? read_part(walk, out, dtype, &err)
                                            : vol_runs_read(walk, out, dtype, &err);
-    if (code)
-        VOL_PUSH_ZB(walk->lib, DATASET, READERROR, &err);
-    return code ? -1 : 0;
+    return code ? VOL_PUSH_ZB(walk->lib, DATASET, READERROR, &err) : 0;
 }
 
 herr_t vol_walk_write(vol_walk *walk, zb_writer *writer, const void *data, zb_dtype dtype) {
     zb_error err = {0};
     enum zb_code code = walk->file->is_box ? write_part(walk, writer, data, dtype, &err)
                                            : vol_runs_write(walk, writer, data, dtype, &err);
-    if (code)
-        VOL_PUSH_ZB(walk->lib, DATASET, WRITEERROR, &err);
-    return code ? -1 : 0;
+    return code ? VOL_PUSH_ZB(walk->lib, DATASET, WRITEERROR, &err) : 0;
 }
 
 void vol_walk_place(const vol_walk *walk, size_t number, uint64_t place[ZB_MAX_NDIM]) {
@@ -408,11 +398,9 @@ static herr_t move_all(vol_scatter *scatter, char *packed, size_t elements, bool
     for (; elements > 0; elements -= moved) {
         if (scatter->lib->H5Ssel_iter_get_seq_list(scatter->iterator, SEQUENCES, elements,
                                                    &sequences, &moved, offset, length) < 0 ||
-            !are_inside(scatter, offset, length, sequences, elements, moved)) {
-            VOL_PUSH(scatter->lib, DATASET, READERROR,
-                     "HDF5 could not list the elements of the memory selection");
-            return -1;
-        }
+            !are_inside(scatter, offset, length, sequences, elements, moved))
+            return VOL_PUSH(scatter->lib, DATASET, READERROR,
+                            "HDF5 could not list the elements of the memory selection");
         for (size_t i = 0; i < sequences; i++) {
             move(scatter->at + offset[i], packed, length[i], put);
             packed += length[i];

@@ -47,8 +47,8 @@ static herr_t make_buffers(h5_lib *lib, const vol_request *request, string_buffe
     if (work->slices && work->elements && (work->background || !needs_background) &&
         (work->fixed || !is_fixed(request)))
         return 0;
-    VOL_PUSH(lib, DATASET, READERROR, "no memory for a work buffer of %zu strings", work->capacity);
-    return -1;
+    return VOL_PUSH(lib, DATASET, READERROR, "no memory for a work buffer of %zu strings",
+                    work->capacity);
 }
 
 /* ---- Reading ---- */
@@ -80,8 +80,8 @@ static herr_t apply_list(h5_lib *lib, const vol_request *request, string_buffers
     char *made = malloc(count * request->mem_size);
     if (!made) {
         vol_text_free(&request->text, work->elements, count);
-        VOL_PUSH(lib, DATASET, READERROR, "no memory for a work buffer of %zu strings", count);
-        return -1;
+        return VOL_PUSH(lib, DATASET, READERROR, "no memory for a work buffer of %zu strings",
+                        count);
     }
     memcpy(made, work->elements, count * request->mem_size);
     herr_t result = vol_request_convert(lib, request, count, work->elements, work->background);
@@ -103,8 +103,7 @@ static herr_t read_slices(h5_lib *lib, const vol_request *request, vol_walk *wal
     }
     if (zb_values_new(&walk->values, &err) == ZB_OK)
         return vol_walk_read(walk, work->slices, request->dtype);
-    VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
-    return -1;
+    return VOL_PUSH_ZB(lib, DATASET, READERROR, &err);
 }
 
 static void drop_bytes(vol_walk *walk) {

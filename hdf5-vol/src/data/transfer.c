@@ -61,12 +61,10 @@ static herr_t select_file(h5_lib *lib, const vol_transfer *args, vol_selection *
         vol_select_all(info->ndim, info->shape, out);
         return 0;
     }
-    if (args->file_space == H5S_PLIST) {
-        VOL_PUSH(lib, DATASET, UNSUPPORTED,
-                 "a selection in the transfer property list (H5S_PLIST) cannot be read by "
-                 "connectors: select in a dataspace instead");
-        return -1;
-    }
+    if (args->file_space == H5S_PLIST)
+        return VOL_PUSH(lib, DATASET, UNSUPPORTED,
+                        "a selection in the transfer property list (H5S_PLIST) cannot be read by "
+                        "connectors: select in a dataspace instead");
     if (vol_node_is_null(args->node) &&
         lib->H5Sget_simple_extent_type(args->file_space) == H5S_NULL) {
         vol_select_all(info->ndim, info->shape, out);
@@ -81,9 +79,9 @@ static herr_t select_file(h5_lib *lib, const vol_transfer *args, vol_selection *
         vol_select_all(info->ndim, info->shape, out);
         return 0;
     }
-    VOL_PUSH(lib, DATASET, BADVALUE, "the file dataspace has %u dimensions, dataset '%s' has %u",
-             out->ndim, args->node->path, info->ndim);
-    return -1;
+    return VOL_PUSH(lib, DATASET, BADVALUE,
+                    "the file dataspace has %u dimensions, dataset '%s' has %u", out->ndim,
+                    args->node->path, info->ndim);
 }
 
 /* With H5S_ALL on both sides no dataspace of the program's says how large its buffer is: it has the
@@ -92,10 +90,10 @@ static herr_t check_shape(h5_lib *lib, const vol_transfer *args) {
     bool named = args->mem_space != H5S_ALL && args->mem_space != H5S_BLOCK;
     if (named || args->file_space != H5S_ALL || vol_node_shape_is_told(args->node))
         return 0;
-    VOL_PUSH(lib, DATASET, BADVALUE,
-             "dataset '%s' has been resized by another program: H5Dget_space tells its shape now",
-             args->node->path);
-    return -1;
+    return VOL_PUSH(
+        lib, DATASET, BADVALUE,
+        "dataset '%s' has been resized by another program: H5Dget_space tells its shape now",
+        args->node->path);
 }
 
 /* H5S_ALL in memory means: the same selection of the same extent as in the file. */
@@ -111,17 +109,15 @@ static herr_t select_memory(h5_lib *lib, const vol_transfer *args, const vol_sel
     } else if (args->mem_space == H5S_BLOCK) {
         vol_select_all(1, &file->elements, out);
     } else if (args->mem_space == H5S_PLIST) {
-        VOL_PUSH(lib, DATASET, UNSUPPORTED, "H5S_PLIST is not supported as a memory dataspace");
-        return -1;
+        return VOL_PUSH(lib, DATASET, UNSUPPORTED,
+                        "H5S_PLIST is not supported as a memory dataspace");
     } else if (vol_select_space(lib, args->mem_space, out) < 0) {
         return -1;
     }
-    if (out->elements != file->elements) {
-        VOL_PUSH(lib, DATASET, BADVALUE,
-                 "the file selection has %llu elements, the memory selection %llu",
-                 (unsigned long long)file->elements, (unsigned long long)out->elements);
-        return -1;
-    }
+    if (out->elements != file->elements)
+        return VOL_PUSH(lib, DATASET, BADVALUE,
+                        "the file selection has %llu elements, the memory selection %llu",
+                        (unsigned long long)file->elements, (unsigned long long)out->elements);
     return 0;
 }
 
@@ -155,13 +151,12 @@ static herr_t choose_text(h5_lib *lib, const vol_transfer *args, zb_dtype stored
     out->core_converts = false;
     out->dtype = stored;
     const bool is_bytes = stored.kind == ZB_KIND_BYTES;
-    if (!vol_text_form_of(lib, args->mem_type, &out->text) || out->text.is_bytes != is_bytes) {
-        VOL_PUSH(lib, DATASET, CANTCONVERT, "dataset '%s' holds %s", args->node->path,
-                 is_bytes ? "sequences of any length, and the type in memory is no such sequence "
-                            "(H5Tvlen_create)"
-                          : "strings, and the type in memory is no string type");
-        return -1;
-    }
+    if (!vol_text_form_of(lib, args->mem_type, &out->text) || out->text.is_bytes != is_bytes)
+        return VOL_PUSH(lib, DATASET, CANTCONVERT, "dataset '%s' holds %s", args->node->path,
+                        is_bytes
+                            ? "sequences of any length, and the type in memory is no such sequence "
+                              "(H5Tvlen_create)"
+                            : "strings, and the type in memory is no string type");
     out->mem_size = out->text.size;
     if (is_bytes)
         choose_items(lib, args, out);
@@ -172,9 +167,8 @@ static herr_t take_type(const vol_transfer *args, vol_request *out) {
     out->type = vol_node_type(args->node);
     if (out->type >= 0)
         return 0;
-    VOL_PUSH(args->node->file->lib, DATASET, CANTGET, "no memory for the type of dataset '%s'",
-             args->node->path);
-    return -1;
+    return VOL_PUSH(args->node->file->lib, DATASET, CANTGET,
+                    "no memory for the type of dataset '%s'", args->node->path);
 }
 
 static herr_t choose_nested(h5_lib *lib, const vol_transfer *args, zb_dtype stored,
@@ -185,9 +179,8 @@ static herr_t choose_nested(h5_lib *lib, const vol_transfer *args, zb_dtype stor
     out->mem_size = lib->H5Tget_size(args->mem_type);
     if (out->mem_size > 0) /* H5Tcopy takes a dataset for its type, and this does not */
         return take_type(args, out);
-    VOL_PUSH(lib, DATASET, BADTYPE, "what is to be the type in memory for '%s' is no type",
-             args->node->path);
-    return -1;
+    return VOL_PUSH(lib, DATASET, BADTYPE, "what is to be the type in memory for '%s' is no type",
+                    args->node->path);
 }
 
 /* numpy's times of the same unit are the same to the core, where HDF5 has opaque bytes for them. */
@@ -259,10 +252,9 @@ static herr_t choose(h5_lib *lib, const vol_transfer *args, vol_request *out) {
     if (vol_points_variable(lib, args, out))
         return 0;
     const zb_dtype shown = vol_node_shown(node);
-    if (shown.size == 0) {
-        VOL_PUSH(lib, DATASET, CANTGET, "no memory for the type of dataset '%s'", node->path);
-        return -1;
-    }
+    if (shown.size == 0)
+        return VOL_PUSH(lib, DATASET, CANTGET, "no memory for the type of dataset '%s'",
+                        node->path);
     return choose_types(lib, args, stored, shown, out);
 }
 
@@ -278,24 +270,18 @@ herr_t vol_request_make(h5_lib *lib, const vol_transfer *args, const vol_dxpl *l
     out->type = out->stored_item = out->memory_item = -1;
     out->is_nested = false;
     out->written = (zb_dtype){.size = 0};
-    if (vol_node_is_gone(node)) {
-        VOL_PUSH(lib, DATASET, NOTFOUND, "dataset '%s' has been deleted", node->path);
-        return -1;
-    }
+    if (vol_node_is_gone(node))
+        return VOL_PUSH(lib, DATASET, NOTFOUND, "dataset '%s' has been deleted", node->path);
     zb_error err = {0};
-    if (writing && vol_unreadable_refuse(node, &err) != ZB_OK) {
-        VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
-        return -1;
-    }
+    if (writing && vol_unreadable_refuse(node, &err) != ZB_OK)
+        return VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
     if (vol_dxpl_check(list, node, writing) < 0 || check_shape(lib, args) < 0 ||
         select_file(lib, args, &out->file) < 0 ||
         select_memory(lib, args, &out->file, &out->memory) < 0)
         return -1;
-    if (!args->buffer && out->file.elements > 0) {
-        VOL_PUSH(lib, DATASET, BADVALUE, "no buffer for %llu elements",
-                 (unsigned long long)out->file.elements);
-        return -1;
-    }
+    if (!args->buffer && out->file.elements > 0)
+        return VOL_PUSH(lib, DATASET, BADVALUE, "no buffer for %llu elements",
+                        (unsigned long long)out->file.elements);
     return choose(lib, args, out);
 }
 
@@ -316,10 +302,9 @@ herr_t vol_request_settle(h5_lib *lib, const vol_request *request) {
         return 0;
     if (vol_selection_bounds(lib, &request->file, start, count) < 0)
         return -1;
-    if (vol_writer_settle(node, start, count, &err) == ZB_OK)
-        return 0;
-    VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
-    return -1;
+    return vol_writer_settle(node, start, count, &err) == ZB_OK
+               ? 0
+               : VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
 }
 
 /* Tags do not count, so the program's opaque type serves as the stored one. Text of any length is
@@ -348,10 +333,9 @@ herr_t vol_request_convert(h5_lib *lib, const vol_request *request, size_t count
 herr_t vol_request_converted(h5_lib *lib, const vol_request *request, herr_t result) {
     if (result >= 0)
         return 0;
-    VOL_PUSH(
+    return VOL_PUSH(
         lib, DATASET, CANTCONVERT, "dataset '%s' cannot be converted %s", request->args->node->path,
         request->writing ? "from the type that the data have" : "to the type that was asked for");
-    return -1;
 }
 
 herr_t vol_push_element(const vol_node *dataset, const uint64_t *place, const zb_error *err) {
@@ -360,9 +344,9 @@ herr_t vol_push_element(const vol_node *dataset, const uint64_t *place, const zb
     for (uint32_t d = 0; d < zb_node_array(dataset->zarr)->ndim; d++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu", d > 0 ? ", " : "",
                                  (unsigned long long)place[d]);
-    VOL_PUSH(dataset->file->lib, DATASET, READERROR, "dataset '%s', element [%s]: " VOL_ZB_FORMAT,
-             dataset->path, text, VOL_ZB_ARGS(err));
-    return -1;
+    return VOL_PUSH(dataset->file->lib, DATASET, READERROR,
+                    "dataset '%s', element [%s]: " VOL_ZB_FORMAT, dataset->path, text,
+                    VOL_ZB_ARGS(err));
 }
 
 herr_t vol_request_write_piece(h5_lib *lib, const vol_request *request, vol_walk *walk,
@@ -371,8 +355,7 @@ herr_t vol_request_write_piece(h5_lib *lib, const vol_request *request, vol_walk
     zb_writer *writer;
     if (vol_writer_get(request->args->node, &writer, &err) == ZB_OK)
         return vol_walk_write(walk, writer, data, request->dtype);
-    VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
-    return -1;
+    return VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
 }
 
 bool vol_request_is_direct(vol_request *request, char **data, const int64_t **strides) {

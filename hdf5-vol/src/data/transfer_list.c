@@ -36,9 +36,8 @@ herr_t vol_dxpl_make(h5_lib *lib, hid_t id, vol_dxpl *out) {
     out->sees_filters = has_filter_callback(lib, id);
     if (!is_collective(lib, id))
         return 0;
-    VOL_PUSH(lib, DATASET, UNSUPPORTED,
-             "collective transfers (H5Pset_dxpl_mpio) are not supported for Zarr stores");
-    return -1;
+    return VOL_PUSH(lib, DATASET, UNSUPPORTED,
+                    "collective transfers (H5Pset_dxpl_mpio) are not supported for Zarr stores");
 }
 
 /* Whether there is a codec of that name (NULL: any) where HDF5 has its filters. */
@@ -56,20 +55,17 @@ static bool has_codec(const vol_node *dataset, const char *name) {
 
 herr_t vol_dxpl_check(const vol_dxpl *list, const vol_node *dataset, bool writing) {
     h5_lib *lib = dataset->file->lib;
-    if (list->skips_checksums && !writing && has_codec(dataset, "crc32c")) {
-        VOL_PUSH(lib, DATASET, UNSUPPORTED,
-                 "checksums of Zarr stores are verified whenever there are some: '%s' cannot be "
-                 "read with H5Pset_edc_check(H5Z_DISABLE_EDC)",
-                 dataset->path);
-        return -1;
-    }
-    if (list->sees_filters && has_codec(dataset, NULL)) {
-        VOL_PUSH(lib, DATASET, UNSUPPORTED,
-                 "the codecs of '%s' are no filters of HDF5 and cannot call "
-                 "H5Pset_filter_callback's function",
-                 dataset->path);
-        return -1;
-    }
+    if (list->skips_checksums && !writing && has_codec(dataset, "crc32c"))
+        return VOL_PUSH(
+            lib, DATASET, UNSUPPORTED,
+            "checksums of Zarr stores are verified whenever there are some: '%s' cannot be "
+            "read with H5Pset_edc_check(H5Z_DISABLE_EDC)",
+            dataset->path);
+    if (list->sees_filters && has_codec(dataset, NULL))
+        return VOL_PUSH(lib, DATASET, UNSUPPORTED,
+                        "the codecs of '%s' are no filters of HDF5 and cannot call "
+                        "H5Pset_filter_callback's function",
+                        dataset->path);
     return 0;
 }
 

@@ -19,8 +19,7 @@
 #include <string.h>
 
 static herr_t push_failed(h5_lib *lib, const zb_error *err) {
-    VOL_PUSH_ZB(lib, DATASET, WRITEERROR, err);
-    return -1;
+    return VOL_PUSH_ZB(lib, DATASET, WRITEERROR, err);
 }
 
 /* ---- By pieces ---- */
@@ -80,9 +79,8 @@ static herr_t make_buffers(h5_lib *lib, const vol_request *request, write_buffer
         work->background = malloc(work->capacity * size);
     if (work->data && (work->background || !needs_background))
         return 0;
-    VOL_PUSH(lib, DATASET, WRITEERROR, "no memory for a work buffer of %zu bytes",
-             work->capacity * size);
-    return -1;
+    return VOL_PUSH(lib, DATASET, WRITEERROR, "no memory for a work buffer of %zu bytes",
+                    work->capacity * size);
 }
 
 static void free_buffers(write_buffers *work) {

@@ -137,7 +137,7 @@ static uint64_t next_look(uint64_t left, uint64_t kept, uint64_t limit) {
     return left < limit ? least(wanted, left + (limit - left) / 2) : wanted;
 }
 
-static void tidy(vol_file *file) {
+void vol_file_tidy_all(vol_file *file) {
     const zb_limits *limits = zb_limits_get();
     const bool is_full =
         file->node_count > next_look(file->nodes_left, NODES_KEPT, limits->open_nodes) ||
@@ -151,11 +151,7 @@ static void tidy(vol_file *file) {
 
 void vol_file_tidy(vol_file *file) {
     if (!file->writable)
-        tidy(file);
-}
-
-void vol_file_tidy_all(vol_file *file) {
-    tidy(file);
+        vol_file_tidy_all(file);
 }
 
 void vol_file_hold(vol_file *file) {

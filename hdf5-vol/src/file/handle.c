@@ -21,10 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void vol_hierarchy_prepare(zb_hierarchy *hierarchy, const vol_options *options) {
-    zb_hierarchy_set_sync(hierarchy, options->sync);
-}
-
 /* ---- The root ---- */
 
 /* An array cannot be HDF5's root: it gets a synthetic group above it. */
@@ -111,7 +107,7 @@ static enum zb_code open_store(vol_file *file, zb_error *err) {
                                       &(zb_store_settings){.options = file->options.remote},
                                       &file->hierarchy, err);
     if (!code) {
-        vol_hierarchy_prepare(file->hierarchy, &file->options);
+        zb_hierarchy_set_sync(file->hierarchy, file->options.sync);
         code = open_root(file, where.node, err);
     }
     vol_location_clear(&where);

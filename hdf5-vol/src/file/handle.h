@@ -15,10 +15,6 @@ enum zb_code vol_handle_adopt(h5_lib *lib, const char *path, const vol_options *
                               zb_hierarchy *hierarchy, const char *node, vol_handle **out,
                               zb_error *err);
 
-/* What a store is told before its nodes are opened: the elements that HDF5 programs can have, and
-   the durability that the options ask for. */
-void vol_hierarchy_prepare(zb_hierarchy *hierarchy, const vol_options *options);
-
 /* Another handle of the same kind on the same file. */
 enum zb_code vol_handle_again(const vol_handle *handle, vol_handle **out, zb_error *err);
 

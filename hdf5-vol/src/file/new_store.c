@@ -80,7 +80,7 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
     if (!code)
         code = zb_hierarchy_create(where.root, &settings, &hierarchy, err);
     if (!code) {
-        vol_hierarchy_prepare(hierarchy, options);
+        zb_hierarchy_set_sync(hierarchy, options->sync);
         code = zb_group_create(hierarchy, where.node, attributes, &root, err);
     }
     if (!code && options->sync != ZB_SYNC_NONE)

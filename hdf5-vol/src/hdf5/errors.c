@@ -27,8 +27,8 @@ void vol_say(const char *format, ...) {
 
 /* The text is formatted here: HDF5 would read the format's % again. H5Epush2 is one of the few
    calls that leave the stack as it is. */
-void vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hid_t major,
-              hid_t minor, const char *format, ...) {
+herr_t vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hid_t major,
+                hid_t minor, const char *format, ...) {
     char text[2 * ZB_MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
@@ -37,6 +37,7 @@ void vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hi
     if (vol_is_verbose())
         fprintf(stderr, "zarrbridge: %s\n", text);
     lib->H5Epush2(H5E_DEFAULT, file, func, line, *lib->H5E_ERR_CLS_g, major, minor, "%s", text);
+    return -1;
 }
 
 /* h5py turns the number into the subclass of OSError: ENOENT becomes FileNotFoundError, and so
@@ -75,18 +76,15 @@ const char *vol_errno_text(const zb_error *err) {
 
 herr_t vol_push_making(h5_lib *lib, hid_t minor, const zb_error *err) {
     if (err->code == ZB_ECONFLICT)
-        VOL_PUSH(lib, SYM, EXISTS, "%s", err->message);
-    else if (err->code == ZB_ENOTFOUND)
-        VOL_PUSH(lib, SYM, NOTFOUND, "%s", err->message);
-    else
-        vol_push(lib, __func__, __LINE__, VOL_FILE, *lib->H5E_SYM_g, minor, VOL_ZB_FORMAT,
-                 VOL_ZB_ARGS(err));
-    return -1;
+        return VOL_PUSH(lib, SYM, EXISTS, "%s", err->message);
+    if (err->code == ZB_ENOTFOUND)
+        return VOL_PUSH(lib, SYM, NOTFOUND, "%s", err->message);
+    return vol_push(lib, __func__, __LINE__, VOL_FILE, *lib->H5E_SYM_g, minor, VOL_ZB_FORMAT,
+                    VOL_ZB_ARGS(err));
 }
 
 herr_t vol_refuse(h5_lib *lib, const char *what) {
-    VOL_PUSH(lib, VOL, UNSUPPORTED, "%s is not supported for Zarr stores", what);
-    return -1;
+    return VOL_PUSH(lib, VOL, UNSUPPORTED, "%s is not supported for Zarr stores", what);
 }
 
 hid_t vol_stack_save(h5_lib *lib) {

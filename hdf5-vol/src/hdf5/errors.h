@@ -16,7 +16,8 @@
 #define VOL_FILE "zarrbridge"
 #endif
 
-/* Pushes a record with HDF5's major and minor codes, e.g. VOL_PUSH(lib, SYM, NOTFOUND, "..."). */
+/* Pushes a record with HDF5's major and minor codes, e.g. VOL_PUSH(lib, SYM, NOTFOUND, "...").
+   Always gives -1, as all below. */
 #define VOL_PUSH(lib, major, minor, ...)                                                           \
     vol_push(lib, __func__, __LINE__, VOL_FILE, *(lib)->H5E_##major##_g, *(lib)->H5E_##minor##_g,  \
              __VA_ARGS__)
@@ -27,8 +28,8 @@
 #define VOL_ZB_FORMAT "%s (errno = %d, error message = '%s')"
 #define VOL_ZB_ARGS(err) (err)->message, vol_errno(err), vol_errno_text(err)
 
-void vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hid_t major,
-              hid_t minor, const char *format, ...) ZB_PRINTF(7, 8);
+herr_t vol_push(h5_lib *lib, const char *func, unsigned line, const char *file, hid_t major,
+                hid_t minor, const char *format, ...) ZB_PRINTF(7, 8);
 
 /* Whether ZARRBRIDGE_VERBOSE asks for messages on stderr, and a message there alone, for what is no
    error of a call. */
@@ -36,14 +37,14 @@ bool vol_is_verbose(void);
 void vol_say(const char *format, ...) ZB_PRINTF(1, 2);
 
 /* Pushes why something with a name could not be made: that the name is taken, that its group is not
-   there, or, with the minor code, anything else. Always returns -1. */
+   there, or, with the minor code, anything else. */
 herr_t vol_push_making(h5_lib *lib, hid_t minor, const zb_error *err);
 
 /* The errno that describes err best, and its text. */
 int vol_errno(const zb_error *err);
 const char *vol_errno_text(const zb_error *err);
 
-/* Refuses an operation that Zarr stores cannot serve. Always returns -1. */
+/* Refuses an operation that Zarr stores cannot serve. */
 herr_t vol_refuse(h5_lib *lib, const char *what);
 
 /* Takes the current error stack away, and puts it back, around HDF5 calls that must not lose it. */

@@ -2,6 +2,8 @@
 /* The private file in memory and its objects: see shadows.h. */
 #include "hdf5/shadows.h"
 
+#include "hdf5/claims.h"
+
 #include <stdlib.h>
 
 typedef struct vol_shadows {
@@ -98,7 +100,7 @@ void vol_shadows_drop(h5_lib *lib) {
 
 void *vol_shadow_of(const h5_lib *lib, H5I_type_t type) {
     const vol_shadows *made = lib->shadows;
-    if (!made)
+    if (!VOL_CLAIM_OBJECTS || !made)
         return NULL;
     switch (type) {
     case H5I_FILE:

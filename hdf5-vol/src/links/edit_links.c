@@ -2,15 +2,20 @@
 /* Changing links: see edit_links.h. */
 #include "links/edit_links.h"
 
+#include "attributes/attribute_list.h"
 #include "file/lock_scope.h"
 #include "links/aliases.h"
 #include "links/aliases_anew.h"
 #include "links/link_order.h"
 #include "links/links.h"
 #include "links/place_text.h"
+#include "links/places.h"
 #include "objects/reference_count.h"
+#include "tree/node_life.h"
 #include "tree/side.h"
 #include "tree/waiting_store.h"
+
+#include "zarrbridge/companions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,9 +105,55 @@ static enum zb_code rescue_below(vol_node *group, const vol_node *top, bool *any
     return code;
 }
 
+/* What belongs to an array in its group (companions.h) does not follow it to another place. */
+static enum zb_code may_move(const vol_node *node, const vol_node *group, const char *name,
+                             zb_error *err) {
+    if (node->is_unreadable)
+        return ZB_OK;
+    char *to;
+    enum zb_code code = vol_node_child_path(group, name, &to, err);
+    if (!code) {
+        code = zb_companions_may_move(node->zarr, to, err);
+        free(to);
+    }
+    return code;
+}
+
+static enum zb_code delete_companion(void *context, const char *path, zb_error *err);
+
+/* The list of levels of a group above has changed in the store. */
+static enum zb_code show_list(vol_node *group, const char *listed, zb_error *err) {
+    while (group && !(group->zarr && strcmp(zb_node_path(group->zarr), listed) == 0))
+        group = group->parent;
+    zb_node *now;
+    enum zb_code code = group ? zb_node_refresh(group->zarr, &now, err) : ZB_OK;
+    if (group && !code && vol_node_replace(group, now)) {
+        vol_node_attrs_outdate(group);
+        vol_node_attrs_unnumber(group);
+    }
+    return code;
+}
+
+static enum zb_code delete_companions(vol_node *node, zb_error *err) {
+    const zb_deleter deleter = {delete_companion, node->file};
+    if (node->is_unreadable)
+        return ZB_OK;
+    char *listed;
+    enum zb_code code = zb_companions_delete(node->zarr, &deleter, &listed, err);
+    if (!code && listed)
+        code = show_list(node->parent, listed, err);
+    free(listed);
+    return code;
+}
+
+typedef struct deletion {
+    vol_link *link;
+    bool is_companion; /* its array goes, too: it may leave the list of levels */
+} deletion;
+
 static enum zb_code delete_in_turn(void *context, zb_error *err) {
-    vol_link *link = context;
-    vol_node *node = link->node;
+    const deletion *job = context;
+    vol_node *node = job->link->node;
     enum zb_code code = vol_aliases_read_anew(node, err);
     if (!code)
         code = vol_alias_gather(node, err);
@@ -111,12 +162,16 @@ static enum zb_code delete_in_turn(void *context, zb_error *err) {
     /* What has moved out may hold aliases of what is still there, and of the node itself. */
     for (bool any = true; any && !code;) {
         vol_link *alias = vol_alias_outside(node, node);
+        if (alias && !job->is_companion)
+            code = may_move(node, alias->group, alias->name, err);
         if (alias)
-            return take_place(node, alias, err);
+            return code ? code : take_place(node, alias, err);
         any = false;
         code = rescue_below(node, node, &any, err);
     }
-    return code ? code : vol_edit_delete(link, err);
+    if (!code)
+        code = delete_companions(node, err);
+    return code ? code : vol_edit_delete(job->link, err);
 }
 
 /* Data of a node that may stay under another name. What goes is not stored. */
@@ -127,9 +182,22 @@ static enum zb_code store_data(vol_node *node, zb_error *err) {
 
 /* One lock scope, so that nobody links what has been looked at before it goes. Data are stored
    before. */
-static enum zb_code delete_place(vol_link *link, zb_error *err) {
+static enum zb_code delete_place(vol_link *link, bool is_companion, zb_error *err) {
+    deletion job = {link, is_companion};
     enum zb_code code = vol_node_each_below(link->node, store_data, err);
-    return code ? code : vol_in_lock_scope(link->group->file, delete_in_turn, link, err);
+    return code ? code : vol_in_lock_scope(link->group->file, delete_in_turn, &job, err);
+}
+
+/* A zb_deleter's function: ids, hard links and data that wait know of it. */
+static enum zb_code delete_companion(void *context, const char *path, zb_error *err) {
+    vol_file *file = context;
+    char *text = vol_place_relative(zb_node_path(file->root->zarr), path);
+    if (!text)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    const vol_node *node = vol_place_node(file->root, text);
+    free(text);
+    return node ? delete_place(vol_link_of(node), true, err)
+                : zb_node_delete(file->hierarchy, path, err);
 }
 
 enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
@@ -140,8 +208,9 @@ enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
     enum zb_code code = link ? vol_link_open(link, err) : ZB_OK;
     if (code)
         return code;
-    return link && link->node && !link->node->is_dimension ? delete_place(link, err)
-                                                           : vol_edit_delete(link, err);
+    return link && link->node && !link->node->is_dimension && link->group->zarr
+               ? delete_place(link, false, err)
+               : vol_edit_delete(link, err);
 }
 
 enum zb_code vol_edit_discard(vol_node *node, zb_error *err) {
@@ -188,7 +257,8 @@ static enum zb_code move_in_turn(void *context, zb_error *err) {
         return code;
     if (vol_place_is_below(place->group, node) && vol_alias_outside(node, node))
         return move_below_itself(link, place, err);
-    return vol_edit_move(link, place, err);
+    code = may_move(node, place->group, place->name, err);
+    return code ? code : vol_edit_move(link, place, err);
 }
 
 /* One lock scope, as for a deletion. Data are stored before. */

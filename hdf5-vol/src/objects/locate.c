@@ -17,6 +17,13 @@ H5VL_loc_params_t vol_self(H5I_type_t type) {
     return (H5VL_loc_params_t){.obj_type = type, .type = H5VL_OBJECT_BY_SELF};
 }
 
+H5VL_loc_params_t vol_loc_by_name(const h5_lib *lib, H5I_type_t type, const char *name) {
+    return (H5VL_loc_params_t){
+        .obj_type = type,
+        .type = H5VL_OBJECT_BY_NAME,
+        .loc_data.loc_by_name = {.name = name, .lapl_id = *lib->H5P_LST_LINK_ACCESS_ID_g}};
+}
+
 static enum zb_code find_by_index(const vol_object *object, const H5VL_loc_by_idx_t *at,
                                   vol_found *out, zb_error *err) {
     vol_node *group = vol_node_find(object->node, at->name, err);

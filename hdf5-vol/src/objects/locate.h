@@ -7,8 +7,10 @@
 #include "objects/paths.h"
 #include "tree/edit.h"
 
-/* The location of an object itself. */
+/* The location of an object itself; and of what is called `name`, or has that path, in an object of
+   that type, with the default access list. */
 H5VL_loc_params_t vol_self(H5I_type_t type);
+H5VL_loc_params_t vol_loc_by_name(const h5_lib *lib, H5I_type_t type, const char *name);
 
 /* The link that `loc` names, seen from object, whether it can be opened or not; a location that
    names none gives the node alone. Pushes an error and returns false when there is none. */
