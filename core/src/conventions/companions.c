@@ -8,6 +8,7 @@
 
 #include "conventions/pyramids.h"
 #include "hierarchy/path.h"
+#include "zarrbridge/gdal_extension.h"
 
 /* An array with its pyramid, and the levels on the list that were made of it. */
 typedef struct owner {
@@ -60,9 +61,11 @@ static enum zb_code find_own_mask(const zb_node *array, char **out, zb_error *er
     const enum zb_code code = group ? zb_group_children(group, &beside, err) : ZB_OK;
     for (size_t i = 0; i < beside.count && is_own; i++) {
         const zb_child *child = &beside.child[i];
-        is_own =
-            strcmp(child->name, zb_node_name(array)) == 0 ||
-            strcmp(zb__attribute_text(child->node, ZB_MASK_ATTRIBUTE), zb__path_name(mask)) != 0;
+        char *other = strcmp(child->name, zb_node_name(array)) == 0
+                          ? NULL
+                          : zb_gdal_text(child->node, ZB_GDAL_MASK);
+        is_own = !other || strcmp(other, zb__path_name(mask)) != 0;
+        free(other);
     }
     zb_children_free(&beside);
     zb_node_release(group);
