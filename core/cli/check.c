@@ -130,7 +130,8 @@ const cli_command command_verify = {
     .most = 1,
     .summary = "decode every chunk, and list what is wrong",
     .description =
-        "Findings are damaged (a checksum or a rule of the format is broken), truncated, orphaned "
+        "Findings are damaged (a checksum or a rule of the format is broken), truncated "
+        "(too short for its content), orphaned "
         "(nothing leads to it), stale (left by a killed writer; repair sees to it), unchecked (it "
         "could not be read; the line says why) and foreign (a file that is no part of a store, "
         "and no fault of it). Nothing is changed. A writer that is at work meanwhile may cause "
@@ -144,7 +145,8 @@ const cli_command command_verify = {
             {"findings[].kind", "damaged, truncated, orphaned, stale, unchecked or foreign"},
             {"findings[].key", "the object in the store, or the place where it should be"},
             {"findings[].message", "what is wrong"},
-            {"summary.nodes", "nodes that were looked at"},
+            {"summary.nodes",
+             "nodes that were looked at; 0 where nothing is a store (exit status 2)"},
             {"summary.objects", "chunks or shards that were looked at"},
             {"summary.encoded_chunks", "chunks in them"},
             {"summary.bytes", "their size as stored"},

@@ -102,7 +102,7 @@ const cli_command command_copy = {
         "version cannot read. What is Zarr version 2 becomes version 3: its chunks are decoded and "
         "encoded. NEW is a directory, a node in a store, a URL in S3, or, where it ends in .zip or "
         ".ozx, a zip archive of the node. Nothing is overwritten. The copy appears when all of it "
-        "is there.",
+        "is there; what was version 2 appears node by node.",
     .examples = (const cli_example[]){{"zarrbridge copy old.zarr new.zarr",
                                        "a store of version 2 as one of version 3"},
                                       {"zarrbridge copy x.zarr/a y.zarr/b", "one node"},

@@ -76,15 +76,19 @@ static void print_value(const char *label, const zb_json *value) {
 }
 
 /* chunk_shape and inner_shape are those of the largest chunk. */
-static void print_chunks(const zb_node *node, const char *label, const uint64_t *shape,
-                         uint64_t count) {
+static void print_chunks(const zb_node *node, const char *label, const uint64_t *shape) {
     print_label(label);
     print_shape(zb_node_array(node)->ndim, shape);
-    if (varies(node))
-        fputs(" at most", stdout);
-    if (count != UINT64_MAX)
-        printf(", %" PRIu64 " in all", count);
-    putchar('\n');
+    puts(varies(node) ? " at most" : "");
+}
+
+static void print_counts(const zb_array_info *array, const sizes *size) {
+    if (size->inner_chunks == UINT64_MAX)
+        return;
+    print_label("in all");
+    if (array->shard_depth)
+        printf("%" PRIu64 " shards, ", size->chunks);
+    printf("%" PRIu64 " chunks\n", size->inner_chunks);
 }
 
 static void print_dimensions(const zb_array_info *array) {
@@ -127,8 +131,9 @@ static void print_array(const zb_node *node, const zb_array_info *array, const s
     print_shape(array->ndim, array->shape);
     putchar('\n');
     if (array->shard_depth)
-        print_chunks(node, "shards", array->chunk_shape, size->chunks);
-    print_chunks(node, "chunks", array->inner_shape, size->inner_chunks);
+        print_chunks(node, "shards", array->chunk_shape);
+    print_chunks(node, "chunks", array->inner_shape);
+    print_counts(array, size);
     print_label("codecs");
     print_codecs(array);
     putchar('\n');
@@ -284,13 +289,13 @@ const cli_command command_info = {
             {"chunks", "the shape of the chunks, those in the shards where it has some"},
             {"chunks_vary",
              "true where chunks have several shapes; the two above are those of the largest then"},
-            {"codecs", "as in zarr.json"},
+            {"codecs", "as in zarr.json; of version 2, as version 3 would say it"},
             {"fill_value", "as in zarr.json"},
             {"dimension_names", "as in zarr.json; null where it has none"},
             {"chunks_in_all", "how many chunks the shape makes"},
             {"objects_in_all", "how many objects those are: shards, or chunks without shards"},
             {"objects_stored", "how many of them are in the store"},
-            {"bytes_decoded", "the size of all elements; null of texts"},
+            {"bytes_decoded", "the size of all elements; null where they have no fixed size"},
             {"bytes_stored", "the size of the stored objects"},
             {"ratio", "bytes_decoded by bytes_stored"},
             {"attributes", "an object, as in zarr.json"},

@@ -30,7 +30,7 @@ static char *without_document(const char *path) {
     const size_t start =
         zb_name_is_url(path) ? strlen(path) : zb_document_start(path, strlen(path));
     struct stat info;
-    if (path[start] == '\0' || stat(path, &info) || !S_ISREG(info.st_mode))
+    if (path[start] == '\0' || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
         return strdup(path);
     return start == 0 ? strdup(".") : strndup(path, start > 1 ? start - 1 : 1);
 }

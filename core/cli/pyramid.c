@@ -130,10 +130,10 @@ const cli_command command_pyramid = {
     .most = 1,
     .summary = "make coarser levels of an array, or remove them",
     .description =
-        "The levels are arrays beside it, and listed in the group as OME-Zarr and the convention "
-        "multiscales have it; GDAL shows them as overviews. They appear when all of them are "
-        "whole. Levels that are there are made anew. Interrupted, the program takes back what it "
-        "has begun.",
+        "The levels lie in groups beside it, and the attribute multiscales of its group lists "
+        "them; "
+        "GDAL shows them as overviews. They appear when all of them are whole. Levels that are "
+        "there are made anew. Interrupted, the program takes back what it has begun.",
     .options = options,
     .examples =
         (const cli_example[]){

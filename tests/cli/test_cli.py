@@ -127,14 +127,14 @@ def test_a_node_is_described(store):
                        dimension_names=["y\n", None], attributes={"units": "m", "b\nc": [1]})
     assert run("info", store / "c") == (0, [
         "array /c", "  format      Zarr version 3", "  type        int16", "  shape       (7, 3)",
-        "  chunks      (7, 3), 1 in all", "  codecs      bytes (little-endian)", "  fill value  -1",
-        "  dimensions  y\\x0a, -", "  attributes  units, b\\x0ac", "  decoded     42 bytes",
+        "  chunks      (7, 3)", "  in all      1 chunks", "  codecs      bytes (little-endian)",
+        "  fill value  -1", "  dimensions  y\\x0a, -", "  attributes  units, b\\x0ac", "  decoded     42 bytes",
         "  stored      0 bytes in 0 of 1 chunks"], "")
     lines = run("info", "--attributes", store / "c")[1]
-    assert lines[8:11] == ["  attributes  ", '    units: "m"', "    b\\x0ac: [1]"]
+    assert lines[9:12] == ["  attributes  ", '    units: "m"', "    b\\x0ac: [1]"]
     lines = run("info", store / "a")[1]
-    assert lines[3:7] == ["  shape       (64, 64)", "  shards      (32, 32), 4 in all",
-                          "  chunks      (8, 8), 64 in all",
+    assert lines[3:8] == ["  shape       (64, 64)", "  shards      (32, 32)", "  chunks      (8, 8)",
+                          "  in all      4 shards, 64 chunks",
                           "  codecs      shards of [bytes (little-endian), zstd (level 0)]"]
     size = stored(store) - 80 - 16
     assert lines[-3:] == ["  decoded     16384 bytes (16.0 KiB)",
