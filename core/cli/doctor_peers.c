@@ -64,9 +64,13 @@ static void say(const meeting *m, const char *what) {
     free(path);
 }
 
+static void rest(void) {
+    const struct timespec moment = {.tv_nsec = 10000000};
+    nanosleep(&moment, NULL);
+}
+
 /* False when the time is over. */
 static bool wait_for(const meeting *m, const char *what, size_t count) {
-    const struct timespec pause = {.tv_nsec = 20000000};
     for (;;) {
         doctor_list list = said(m, what);
         const size_t found = list.count;
@@ -75,7 +79,7 @@ static bool wait_for(const meeting *m, const char *what, size_t count) {
             return true;
         if (is_over(m))
             return false;
-        nanosleep(&pause, NULL);
+        rest();
     }
 }
 
@@ -128,7 +132,7 @@ static bool follow(const meeting *m, int file) {
             say(m, "stuck");
             return true;
         }
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        rest();
     }
     take_lock(file, F_UNLCK);
     return true;

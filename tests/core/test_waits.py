@@ -22,6 +22,8 @@ REASONS = {
     "src/read/retry.c": "a second at most",
     "src/write/budget.c": "a write",
     "src/change/copy_object.c": "a copy",
+    "cli/doctor_peers.c": "processes meet by files, for as long as --seconds says",
+    "cli/doctor_probe.c": "a child process, likewise",
     "cli/progress.c": "the thread that draws, until its call ends",
     "net/io.c": "the thread of the requests itself; waits for that thread, which answers at once; the end of a store",
     "net/cred_process.c": "polls for as long as the asking thread may (zb__is_stopped)",

@@ -344,7 +344,7 @@ def test_h5py_that_finds_no_connector(tmp_path):
 
 
 def test_python_that_crashes_or_fails(tmp_path):
-    path = fake_python(tmp_path, packages=H5PY, h5py="kill -SEGV $$")
+    path = fake_python(tmp_path, packages=H5PY, h5py="kill -ABRT $$")
     assert ask_python(variables=path).of("import h5py crashed", "error")
     path = fake_python(tmp_path, packages=H5PY, h5py="echo ImportError: broken >&2; exit 1")
     assert "ImportError: broken" in ask_python(variables=path).of("import h5py fails", "error")["message"]
