@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # GDAL as the wheel's driver needs it: the headers in ZARRBRIDGE_GDAL_SOURCE, and in the place of the library one without
-# content, whose name is replaced by that of rasterio's when the driver is loaded (python/zarrbridge/_gdal.py). The
-# driver's undefined symbols are found there.
+# content, whose name is replaced by that of rasterio's when the driver is loaded (python/zarrbridge/_gdal.py).
+set(GDAL_IS_PLACEHOLDER TRUE) # the driver's undefined symbols are looked for then
 set(GDAL_VERSION ${PACKAGE_FIND_VERSION})
 set(headers ${CMAKE_BINARY_DIR}/gdal-headers)
 file(MAKE_DIRECTORY ${headers})
@@ -19,13 +19,10 @@ file(CONFIGURE OUTPUT ${headers}/cpl_config.h @ONLY CONTENT "#pragma once
 ")
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/nothing.c CONTENT "" @ONLY)
 add_library(gdal_placeholder SHARED ${CMAKE_BINARY_DIR}/nothing.c)
-set_target_properties(gdal_placeholder PROPERTIES
-    OUTPUT_NAME gdal-placeholder-of-zarrbridge NO_SONAME OFF)
+set_target_properties(gdal_placeholder PROPERTIES OUTPUT_NAME gdal-placeholder-of-zarrbridge)
 add_library(GDAL::GDAL INTERFACE IMPORTED)
 foreach(folder gcore port ogr alg)
     target_include_directories(GDAL::GDAL INTERFACE ${ZARRBRIDGE_GDAL_SOURCE}/${folder})
 endforeach()
 target_include_directories(GDAL::GDAL INTERFACE ${headers})
-# Clang's name for the library is found by it, but not its symbols: they are looked for when the driver is loaded.
-target_link_libraries(GDAL::GDAL INTERFACE gdal_placeholder -Wl,--no-as-needed
-    -Wl,--unresolved-symbols=ignore-all)
+target_link_libraries(GDAL::GDAL INTERFACE -Wl,--no-as-needed gdal_placeholder)

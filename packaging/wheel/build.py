@@ -24,8 +24,8 @@ def cxx_options(sources, cpu):
     if f"libstdcxx-{cpu}" not in sources:
         return []
     headers, triplet = sources[f"libstdcxx-headers-{cpu}"]["path"] / "usr/include", TRIPLETS[cpu]
-    return ["-nostdinc++", f"-isystem {headers}/c++/10", f"-isystem {headers}/{triplet}/c++/10",
-            f"-isystem {headers}/c++/10/backward"]
+    return ["-nostdinc++", f"-I{headers}/c++/10", f"-I{headers}/{triplet}/c++/10",
+            f"-I{headers}/c++/10/backward"]
 
 
 def make_prefix(prefix, sources, gdal):

@@ -12,6 +12,7 @@ PLAIN = ["zstd", "lz4", "libdeflate", "cjson", "bzip2", "lzma", "zfp", "zlib", "
 LIBRARIES = [*PLAIN, "curl"]
 CURL = ["BUILD_CURL_EXE=OFF", "BUILD_SHARED_LIBS=OFF", "BUILD_STATIC_LIBS=ON", "BUILD_LIBCURL_DOCS=OFF",
         "BUILD_MISC_DOCS=OFF", "ENABLE_CURL_MANUAL=OFF", "BUILD_TESTING=OFF", "BUILD_EXAMPLES=OFF", "_CURL_PREFILL=ON",
+        "CMAKE_DISABLE_FIND_PACKAGE_Perl=ON",
         "HTTP_ONLY=ON", "CURL_USE_OPENSSL=OFF", "CURL_USE_MBEDTLS=ON", "CURL_ZLIB=ON", "CURL_BROTLI=OFF",
         "CURL_ZSTD=OFF", "USE_NGHTTP2=OFF", "CURL_USE_LIBPSL=OFF", "USE_LIBIDN2=OFF", "CURL_USE_LIBSSH2=OFF",
         "CURL_USE_LIBSSH=OFF", "CURL_USE_GSSAPI=OFF", "CURL_DISABLE_LDAP=ON", "CURL_DISABLE_NTLM=ON",
@@ -58,7 +59,7 @@ class Toolchain:
             env={**os.environ, "PKG_CONFIG_LIBDIR": str(self.prefix / "lib/pkgconfig"), "PKG_CONFIG_PATH": ""})
 
     def build(self, build, *targets, jobs):
-        run("cmake", "--build", build, "-j", jobs, *(["--target", *targets] if targets else []))
+        run("cmake", "--build", build, "-j", jobs, *(["--target", *targets] if targets else []), "--", "-k", "0")
 
 
 def build(name, sources, state, toolchain, folder, source, options, jobs):

@@ -2,6 +2,7 @@
 """Which names h5py is to open as Zarr stores. The rule is that of the connector itself (docs/hdf5.md, "Opening a store"
 and "Creating a store"), which gets no say in the matter before it is chosen."""
 import os
+import re
 
 SCHEMES = ("https://", "http://", "s3://", "az://")
 ARCHIVES = (".zarr.zip", ".ozx")
@@ -9,8 +10,22 @@ SUFFIXES = (".zarr", *ARCHIVES)
 DOCUMENTS = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
 
 
+# Also where a program has taken the name for a path, and put a directory before it.
+_PREFIXED = re.compile(r"(?:^|/)zarr:(https?|s3|az):/", re.IGNORECASE)
+
+
 def is_url(name):
-    return name.lower().startswith(SCHEMES) or "zarr:" in name
+    return name.lower().startswith(SCHEMES)
+
+
+def _is_store_url(url):
+    """A part of its path is named as stores are, or the last one is a document. Other URLs are not ours."""
+    path = url.partition("://")[2]
+    path = path.rpartition("#")[0] or path
+    if not url.lower().startswith("s3:"):
+        path = path.partition("?")[0]
+    parts = path.rstrip("/").split("/")[1:]
+    return bool(parts) and (parts[-1] in DOCUMENTS or any(part.lower().endswith(SUFFIXES) for part in parts))
 
 
 def _in_store(path):
@@ -24,6 +39,8 @@ def _in_store(path):
 def is_store(name, mode):
     """True if a file of that name, opened by h5py in that mode, is a Zarr store."""
     if is_url(name):
+        return _is_store_url(name)
+    if _PREFIXED.search(name):
         return True
     path = name.rstrip("/") or name
     if os.path.isdir(path):

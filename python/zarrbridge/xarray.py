@@ -12,7 +12,7 @@ from zarrbridge import _names
 def _name(name):
     """h5netcdf would give a bare URL to another library."""
     text = os.fspath(name) if isinstance(name, (str, os.PathLike)) else name
-    if isinstance(text, str) and text.lower().startswith(_names.SCHEMES):
+    if isinstance(text, str) and _names.is_url(text):
         return "zarr:" + text
     return text
 

@@ -70,7 +70,7 @@ assert paths == [h5py.h5pl.get(i) for i in range(h5py.h5pl.size())]
 
 # Names and modes, for an empty folder with a store old.zarr, an HDF5 file file.zarr and an empty file empty.zarr.
 CREATED = [("a.zarr", "w"), ("a.zarr/", "w"), ("a.zarr", "a"), ("a.zarr", "x"), ("a.h5", "w"), ("a.h5", "a"),
-           ("a.zarr.h5", "w"), ("zarr", "w"), ("a.zarr.zip", "w"), ("a.ozx", "w"), ("a.zip", "w"),
+           ("a.zarr.h5", "w"), ("zarr", "w"), ("a.zarr.zip", "w"), ("a.ozx", "w"), ("a.zip", "w"), ("a.Zarr", "w"), ("a.ZARR.ZIP", "w"),
            ("old.zarr/sub", "w"), ("old.zarr/new/sub", "a"), ("old.zarr", "w"), ("old.zarr", "a"), ("old.zarr", "x"),
            ("file.zarr", "a"), ("file.zarr", "w"), ("empty.zarr", "w"), ("folder/a.h5", "w"), ("folder/a.zarr", "w")]
 OUTCOMES = """
@@ -85,7 +85,7 @@ for name, mode in %r:
     try:
         with h5py.File(name, mode) as file: file["t"] = 1
         path = name.rstrip("/")
-        said = "store" if os.path.isdir(path) or path.endswith((".zarr.zip", ".ozx")) and \\
+        said = "store" if os.path.isdir(path) or path.lower().endswith((".zarr.zip", ".ozx")) and \\
             open(path, "rb").read(2) == b"PK" else "file"
     except Exception as error:
         said = type(error).__name__
@@ -102,6 +102,19 @@ def test_the_rule_of_names_is_the_connectors(tmp_path):
     expected = run(script, tmp_path, HDF5_VOL_CONNECTOR="zarr").splitlines()
     assert run("import zarrbridge\n" + script, tmp_path).splitlines() == expected
     assert {line.split()[-1] for line in expected} >= {"store", "file", "FileExistsError"}
+
+
+@pytest.mark.parametrize("name, is_store", [
+    ("https://host/x.zarr", True), ("HTTPS://host/x.zarr/group/t", True), ("s3://bucket/a/x.zarr.zip", True),
+    ("az://container/x.ozx", True), ("https://host/a/zarr.json", True), ("https://host/x.zarr?key=1#anon=1", True),
+    ("https://host/x.Zarr", True), ("https://host/x.h5", False), ("https://host.zarr/x", False), ("https://host/x.h5?name=.zarr", False),
+    ("zarr:https://host/x", True), ("/directory/zarr:https:/host/x", True), ("a-zarr:b.h5", False),
+    ("zarr:file.h5", False)])
+def test_which_urls_are_stores(name, is_store):
+    """As docs/hdf5.md tells of the connector."""
+    from zarrbridge import _names
+
+    assert _names.is_store(name, "r") == is_store
 
 
 def test_options(tmp_path):
