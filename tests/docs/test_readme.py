@@ -6,7 +6,6 @@ directory, since the blocks find the library by pkg-config.
 """
 import os
 import re
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -15,10 +14,8 @@ import pytest
 import zarr
 
 sys.path.insert(0, str(Path(os.environ["ZARRBRIDGE_SOURCE_DIR"], "tests/remote")))
+from reader import SOURCE, Reader, install_core  # noqa: E402
 from simserver import SimServer  # noqa: E402
-
-SOURCE = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"])
-BUILD = os.environ["ZARRBRIDGE_BUILD_DIR"]
 
 # What stands around the lines of the C block, in a program of its own. The store holds four
 # elements.
@@ -57,29 +54,8 @@ def lines():
             if re.match(r"(\S+ .*zarr|\w+\.\w+\()", code) and not code.startswith("#")]
 
 
-class Reader:
-    """A person who types the blocks into one shell, and keeps what it exports."""
-
-    def __init__(self, folder, installed):
-        self.folder = folder
-        self.environment = {**os.environ, **installed}
-
-    def run(self, *command):
-        done = subprocess.run([str(word) for word in command], cwd=self.folder, check=False,
-                              env=self.environment, capture_output=True, text=True, timeout=1200)
-        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
-
-    def sh(self, text):
-        for name, value in re.findall(r"^export (\w+)=(\S+)$", text, re.M):
-            self.environment[name] = value
-        # QGIS opens a window; tests/gdal/test_qgis.py shows its layers without one.
-        return self.run("bash", "-euo", "pipefail", "-c", re.sub(r"^qgis .*$", "", text, flags=re.M))
-
-    def python(self, text):
-        told = self.run(sys.executable, "-c", text)
-        assert told.splitlines() == re.findall(r"^print\(.*  # (.*)$", text, re.M)
-        return told
+class ReadmeReader(Reader):
+    """README's C block is the body of a program."""
 
     def c(self, text):
         (self.folder / "lines.c").write_text(PROGRAM % textwrap.indent(text, "    "))
@@ -91,18 +67,13 @@ class Reader:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """Variables that lead to an installation of the core."""
-    prefix = tmp_path_factory.mktemp("prefix")
-    subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix, "--component", "core"],
-                   check=True, capture_output=True)
-    return {"PKG_CONFIG_PATH": str(next(prefix.rglob("zarrbridge.pc")).parent),
-            "LD_LIBRARY_PATH": str(next(prefix.rglob("libzarrbridge.so")).parent),
-            "PATH": f"{prefix / 'bin'}:{os.environ['PATH']}"}
+    return install_core(tmp_path_factory.mktemp("prefix"))
 
 
 @pytest.fixture(scope="module")
 def outputs(installed, tmp_path_factory):
     """(language, text, output) of each block."""
-    reader = Reader(tmp_path_factory.mktemp("reader"), installed)
+    reader = ReadmeReader(tmp_path_factory.mktemp("reader"), installed)
     (reader.folder / "tests").symlink_to(SOURCE / "tests")
     return [(language, text, getattr(reader, language)(text)) for language, text in blocks()]
 
@@ -146,7 +117,7 @@ def reader(installed, tmp_path_factory):
     array[...] = 7
     old = zarr.open_group(folder / "v2.zarr", mode="w", zarr_format=2)
     old.create_array("array", shape=(5,), dtype="int16")[...] = 7
-    return Reader(folder, installed)
+    return ReadmeReader(folder, installed)
 
 
 @pytest.fixture(scope="module")
