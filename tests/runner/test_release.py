@@ -89,7 +89,7 @@ def test_what_else_stops_it(checkout):
     git(checkout, "tag", f"v{VERSION}")
     assert "there already" in release(checkout, VERSION).stderr
     log = checkout / "CHANGELOG.md"
-    log.write_text(log.read_text() + "- more\n" * 61)
+    log.write_text(log.read_text() + "- more\n\n" * 61)
     assert "60 are enough" in release(checkout, VERSION, "--dry-run").stderr
     assert release(checkout, "0.1").returncode == release(checkout).returncode == 2
     assert not (checkout / "build/built").exists()
