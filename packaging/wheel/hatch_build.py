@@ -22,4 +22,5 @@ class CustomBuildHook(BuildHookInterface):
         for path in files(tree):
             build_data["force_include"][str(path)] = f"zarrbridge/{path.relative_to(tree)}"
         for path in files(licences):
-            build_data["extra_metadata"][str(path)] = f"licenses/{path.relative_to(licences)}"
+            # Beside those of the project's own: extra_metadata would put them into another folder.
+            build_data["force_include"][str(path)] = f"zarrbridge-{self.metadata.version}.dist-info/licenses/{path.name}"

@@ -5,6 +5,13 @@
 
 #include "util/clock.h"
 
+/* glibc has it from 2.30 on. What is built for older ones, the Python wheel, has it where it runs with a
+   newer one. */
+#pragma weak pthread_cond_clockwait
+
+/* How long a wait by the time of day may be, which somebody may set meanwhile. Nanoseconds. */
+#define SLICE 100000000
+
 static _Thread_local zb__stopper mine;
 
 zb__stopper *zb__stopper_mine(void) {
@@ -46,6 +53,23 @@ static enum zb__waited ask(zb__stopper *stopper, pthread_mutex_t *mutex) {
     return is_stopped ? ZB__STOPPED : ZB__WOKEN;
 }
 
+static struct timespec timespec_of(int64_t nanoseconds) {
+    return (struct timespec){.tv_sec = nanoseconds / ZB__SECOND,
+                             .tv_nsec = nanoseconds % ZB__SECOND};
+}
+
+/* True when that moment has come before the condition. Both may be false: the caller looks. */
+static bool wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t latest) {
+    const struct timespec until = timespec_of(latest);
+    if (pthread_cond_clockwait)
+        return pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &until) != 0;
+    const int64_t left = latest - zb__now();
+    struct timespec day;
+    clock_gettime(CLOCK_REALTIME, &day);
+    day = timespec_of(day.tv_sec * ZB__SECOND + day.tv_nsec + (left < SLICE ? left : SLICE));
+    return left <= 0 || (pthread_cond_timedwait(cond, mutex, &day) != 0 && zb__now() >= latest);
+}
+
 enum zb__waited zb__wait(zb__stopper *stopper, pthread_cond_t *cond, pthread_mutex_t *mutex,
                          int64_t end) {
     const bool asks = stopper->ask.fn != NULL;
@@ -58,9 +82,7 @@ enum zb__waited zb__wait(zb__stopper *stopper, pthread_cond_t *cond, pthread_mut
         pthread_cond_wait(cond, mutex);
         return ZB__WOKEN;
     }
-    const struct timespec until = {.tv_sec = latest / ZB__SECOND, .tv_nsec = latest % ZB__SECOND};
-    const int waited = pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &until);
-    return waited && latest == end ? ZB__LATE : ZB__WOKEN;
+    return wait_until(cond, mutex, latest) && latest == end ? ZB__LATE : ZB__WOKEN;
 }
 
 bool zb__pause(zb__stopper *stopper, int64_t nanoseconds) {
