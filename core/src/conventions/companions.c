@@ -61,11 +61,10 @@ static enum zb_code find_own_mask(const zb_node *array, char **out, zb_error *er
     const enum zb_code code = group ? zb_group_children(group, &beside, err) : ZB_OK;
     for (size_t i = 0; i < beside.count && is_own; i++) {
         const zb_child *child = &beside.child[i];
-        char *other = strcmp(child->name, zb_node_name(array)) == 0
-                          ? NULL
-                          : zb_gdal_text(child->node, ZB_GDAL_MASK);
-        is_own = !other || strcmp(other, zb__path_name(mask)) != 0;
-        free(other);
+        const bool is_other = child->node && strcmp(child->name, zb_node_name(array)) != 0;
+        char *same = is_other ? zb_array_mask(child->node) : NULL;
+        is_own = !same || strcmp(same, mask) != 0;
+        free(same);
     }
     zb_children_free(&beside);
     zb_node_release(group);

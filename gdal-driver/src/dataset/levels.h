@@ -56,8 +56,8 @@ enum zb_code remove_lost_levels(zb_hierarchy *hierarchy, const std::string &arra
 /* The levels on the list of the array's pyramid that were made of it. */
 std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyramid);
 
-/* zb_companions_may_move; nor may a node move away from hard links of HDF5. False after an error has
-   been reported, as below. It calls the node `name`. */
+/* zb_companions_may_move; nor may a node move away from hard links of HDF5. False after an error
+   has been reported, as below. It calls the node `name`. */
 bool may_be_renamed(const NodePtr &node, const std::string &to, const std::string &name);
 
 /* Levels have the dimensions of their array, and are made of its rows and columns. */
