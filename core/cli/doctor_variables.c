@@ -119,9 +119,8 @@ static void check_host_name(doctor *d, const char *name) {
 static void check_connector(doctor *d) {
     static const char *const names[] = {"zarr", "zarr3", "zarrbridge", "hdf5_vol_zarr", NULL};
     const char *value = doctor_variable("HDF5_VOL_CONNECTOR");
-    const size_t length = value ? strcspn(value, " ") : 0;
-    char *word = length ? strndup(value, strcspn(value, " ;,=:")) : NULL;
-    if (word && strncmp(value, "zarr", length < 4 ? 4 : length) != 0 && doctor_nearest(word, names))
+    char *word = value ? strndup(value, strcspn(value, " ;,=:")) : NULL;
+    if (word && !doctor_connector_is_named() && doctor_nearest(word, names))
         doctor_find(d, DOCTOR_ERROR,
                     "HDF5_VOL_CONNECTOR=\"%s\" names no connector: HDF5 programs go on without, "
                     "and make HDF5 files called x.zarr -> write HDF5_VOL_CONNECTOR=zarr; options "
