@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""References follow the objects that they refer to, as in HDF5's own files: through moves, also of groups above, hard
-links, copies, deletions and reopening; and nothing leads to another object that came later.
+"""References, hard links, dimension scales and committed datatypes follow the objects that they lead to, as in HDF5's own
+files: through moves by whatever program, also of groups above, hard links, copies, deletions and reopening; and nothing
+leads to another object that came later.
 
 ZARRBRIDGE_PROGRAMS: how many random programs are run; ZARRBRIDGE_SEED: the first one."""
 
+import ctypes
 import json
 import os
 import random
@@ -302,6 +304,226 @@ def test_names_that_zarr_lacks(path):
         refer(file, "third", "g/d")
     with h5py.File(path, "r") as file:
         assert [followed(file, name) for name in ("refs", "others", "third")] == [1, 2, 3]
+
+
+# ---- Hard links, dimension scales and committed datatypes ----
+
+
+def core():
+    return ctypes.CDLL(str(build_dir() / "core/libzarrbridge.so"))
+
+
+def move_by_core(path, old, new):
+    """zb_node_move of a store that no program has open; new None: zb_node_delete."""
+    lib, store = core(), ctypes.c_void_p()
+    lib.zb_hierarchy_release.argtypes = [ctypes.c_void_p]
+    assert lib.zb_hierarchy_open(str(path).encode(), ctypes.byref(store), None) == 0
+    names = [name.encode() for name in (old, new) if name is not None]
+    act = lib.zb_node_delete if new is None else lib.zb_node_move
+    assert act(store, *names, None) == 0
+    lib.zb_hierarchy_release(store)
+
+
+def move_by_gdal(path, old, new):
+    """Its renames stay within a group."""
+    run_python("""
+from osgeo import gdal
+gdal.UseExceptions()
+import sys
+store, old, new = sys.argv[1:]
+group = gdal.OpenEx(store, gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE, ["Zarr3"]).GetRootGroup()
+*above, name = old.split("/")
+for part in above:
+    group = group.OpenGroup(part)
+one = group.OpenMDArray(name) if name in (group.GetMDArrayNames() or []) else group.OpenGroup(name)
+one.Rename(new.split("/")[-1])
+""", path, old, new)
+
+
+def move_by_connector(path, old, new):
+    with h5py.File(path, "r+") as file:
+        file.move(old, new)
+
+
+MOVES = {"connector": move_by_connector, "core": move_by_core, "gdal": move_by_gdal}
+
+
+@pytest.fixture(params=sorted(MOVES))
+def move(request):
+    """Moves in a native file, where `path` is one, and in a store by one of its programs."""
+    def act(path, old, new):
+        (MOVES[request.param] if path.suffix == ".zarr" else move_by_connector)(path, old, new)
+    return act
+
+
+def both(tmp_path):
+    return [tmp_path / f"x.{kind}" for kind in KINDS]
+
+
+def make_linked(path):
+    """A scale, a dataset with it and a committed type, each in a group of its own; and hard links of all three."""
+    with h5py.File(path, "w") as file:
+        file["s/x"] = [1, 2, 3]
+        file["s/x"].make_scale("axis")
+        file["t/kind"] = np.dtype("i2")
+        file.create_dataset("g/d", data=[4, 5, 6], dtype=file["t/kind"])
+        file["g/d"].attrs.create("a", 7, dtype=file["t/kind"])
+        file["g/d"].dims[0].attach_scale(file["s/x"])
+        file["h/x"], file["h/kind"], file["h/d"] = file["s/x"], file["t/kind"], file["g/d"]
+
+
+def linked(path):
+    """What leads where, by addresses that both kinds of file have: the first path of each object."""
+    with h5py.File(path, "r") as file:
+        first = {}
+        for group in sorted(file):
+            for name in sorted(file[group]):
+                if file[group].get(name) is not None:
+                    first.setdefault(h5py.h5o.get_info(file[group][name].id).addr, f"{group}/{name}")
+
+        def called(one):
+            return first[h5py.h5o.get_info(one if isinstance(one, h5py.h5t.TypeID) else one.id).addr]
+        result = {}
+        for group in sorted(file):
+            for name in sorted(file[group]):
+                one = file[group].get(name)
+                if one is None:
+                    result[group, name] = "nothing"
+                    continue
+                found = [called(one)]
+                if isinstance(one, h5py.Dataset):
+                    found.append([called(scale) for scale in one.dims[0].values()])
+                    found.append(one.is_scale)
+                    types = [one.id.get_type(), *(one.attrs.get_id(key).get_type() for key in one.attrs if key == "a")]
+                    found += [called(kind) if kind.committed() else None for kind in types]
+                result[group, name] = found
+        return result
+
+
+STEPS = {
+    "the scale": [("s/x", "s/y")],
+    "the dataset": [("g/d", "g/e")],
+    "the type": [("t/kind", "t/sort")],
+    "the groups": [("s", "s1"), ("g", "g1"), ("t", "t1"), ("h", "h1")],
+    "all of it": [("s/x", "s/y"), ("s", "s1"), ("s1/y", "s1/x"), ("t/kind", "t/z"), ("g", "g1"), ("g1/d", "g1/e"), ("h", "h1")],
+}
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=list(STEPS))
+def test_links_follow(tmp_path, move, steps):
+    found = []
+    for path in both(tmp_path):
+        make_linked(path)
+        for old, new in steps:
+            move(path, old, new)
+        found.append(linked(path))
+    assert found[0] == found[1]
+
+
+def test_what_comes_to_old_places(tmp_path, move):
+    """Nothing that led to the old objects leads to the new ones, and what is said of these is kept apart."""
+    found = []
+    for path in both(tmp_path):
+        make_linked(path)
+        for group in "sgt":
+            move(path, group, group + "1")
+        with h5py.File(path, "r+") as file:
+            file["s/x"], file["t/kind"] = [7, 8, 9], np.dtype("i2")
+            file["s/x"].make_scale("other")
+            file.create_dataset("g/d", data=[1, 1, 1], dtype=file["t/kind"])
+            file["g/d"].dims[0].attach_scale(file["s/x"])
+            file["i/d"] = file["g/d"]
+        move(path, "s", "s2")
+        move(path, "g", "g2")
+        found.append(linked(path))
+    assert found[0] == found[1]
+
+
+def test_the_first_of_two_hard_links_goes(tmp_path, move):
+    found = []
+    for path in both(tmp_path):
+        make_linked(path)
+        move(path, "h", "k")
+        with h5py.File(path, "r+") as file:
+            del file["s/x"], file["g/d"], file["t/kind"]
+            file["s/x"], file["t/kind"] = [0, 0, 0], np.dtype("i2")
+        move(path, "k", "h")
+        found.append(linked(path))
+    assert found[0] == found[1]
+
+
+def test_copies_of_what_has_moved(tmp_path, move):
+    """What led to objects within leads to their copies, whatever these were called."""
+    path = tmp_path / "x.zarr"
+    make_linked(path)
+    with h5py.File(path, "r+") as file:
+        for name in "sgth":
+            file.move(name, "all/" + name)
+    move(path, "all/s/x", "all/s/y")
+    move(path, "all/t/kind", "all/t/z")
+    with h5py.File(path, "r+") as file:
+        file.move("all/g/d", "all/s/d")
+        file["all/g/d"] = [0, 0, 0]
+        file.copy("all", "copy")
+        del file["all"]
+        for name in "sgth":
+            file.move("copy/" + name, name)
+    assert linked(path) == {
+        ("g", "d"): ["g/d", [], False, None],
+        ("h", "d"): ["h/d", ["h/x"], False, "h/kind", "h/kind"],
+        ("h", "kind"): ["h/kind"],
+        ("h", "x"): ["h/x", [], True, None],
+        ("s", "d"): ["h/d", ["h/x"], False, "h/kind", "h/kind"],
+        ("s", "y"): ["h/x", [], True, None],
+        ("t", "z"): ["h/kind"],
+    }
+
+
+def test_a_reopened_file_goes_on(tmp_path, move):
+    """What is stored after moves is as good as what was before."""
+    found = []
+    for path in both(tmp_path):
+        make_linked(path)
+        move(path, "s", "s1")
+        move(path, "g/d", "g/e")
+        with h5py.File(path, "r+") as file:
+            file["s1/z"] = [1, 2, 3]
+            file["s1/z"].make_scale("second")
+            file["g/e"].dims[0].attach_scale(file["s1/z"])
+            file["h/z"], file["h/e"] = file["s1/z"], file["g/e"]
+            file["g/e"].dims[0].detach_scale(file["s1/x"])
+        move(path, "s1", "s")
+        move(path, "g/e", "g/d")
+        found.append(linked(path))
+    assert found[0] == found[1]
+
+
+def test_links_of_an_old_store(tmp_path):
+    """One without the member: the connector's first move of what has links begins it."""
+    found = []
+    for path in both(tmp_path):
+        make_linked(path)
+        if path.suffix == ".zarr":
+            node = json.loads((path / "zarr.json").read_text())
+            assert json.loads(node["attributes"].pop("_hdf5"))["moved"] == {}
+            (path / "zarr.json").write_text(json.dumps(node))
+        before = linked(path)
+        for old, new in (("t/kind", "t/z"), ("s", "s1"), ("g/d", "g/e"), ("h", "h1")):
+            move_by_connector(path, old, new)
+        found += [before, linked(path)]
+    assert found[:2] == found[2:]
+
+
+def test_gdal_renames_no_links_that_nothing_follows(tmp_path):
+    """Nor does it in an old store, where they are paths."""
+    path = tmp_path / "x.zarr"
+    make_linked(path)
+    node = json.loads((path / "zarr.json").read_text())
+    del node["attributes"]["_hdf5"]
+    (path / "zarr.json").write_text(json.dumps(node))
+    with pytest.raises(AssertionError):
+        move_by_gdal(path, "g/d", "g/e")
+    assert linked(path)["h", "d"][0] == "g/d"
 
 
 # ---- Random programs, of which each is run on a native file and on a store ----

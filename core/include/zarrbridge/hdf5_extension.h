@@ -27,7 +27,7 @@ enum zb_hdf5_member {
     ZB_HDF5_TYPE,     /* the HDF5 type, where the Zarr type does not tell it */
     ZB_HDF5_SPACE,    /* the dataspace, where the shape does not tell it */
     ZB_HDF5_MAXSHAPE, /* the maximum shape */
-    ZB_HDF5_NAMED,    /* the path of the committed datatype that it was made with */
+    ZB_HDF5_NAMED,    /* the name (moved.h) of the committed datatype that it was made with */
     ZB_HDF5_SCALES,   /* the attributes of dimension scales */
     /* Of committed datatypes */
     ZB_HDF5_DATATYPE, /* the type */
@@ -79,13 +79,13 @@ ZB_API const zb_json *zb_hdf5_extension_get(const zb_hdf5_extension *extension,
 ZB_API const zb_json *zb_hdf5_extension_entry(const zb_hdf5_extension *extension,
                                               const char *attribute);
 
-/* Whether the node, or one of its attributes, was made with a committed datatype; and the path of
+/* Whether the node, or one of its attributes, was made with a committed datatype; and the name of
    that in an entry. */
 ZB_API bool zb_hdf5_extension_uses_types(const zb_hdf5_extension *extension);
 ZB_API const zb_json *zb_hdf5_entry_named(const zb_json *entry);
 
-/* An entry with another such path, as JSON text (malloc'ed); NULL when memory runs out. */
-ZB_API char *zb_hdf5_entry_rename(const zb_json *entry, const char *path);
+/* An entry with another such name, as JSON text (malloc'ed); NULL when memory runs out. */
+ZB_API char *zb_hdf5_entry_rename(const zb_json *entry, const char *name);
 
 /* Whether a type, or something within it, is a reference: in an entry, or as a member. */
 ZB_API bool zb_hdf5_refers(const zb_json *type);
@@ -136,10 +136,11 @@ ZB_API enum zb_code zb_hdf5_extension_join(const zb_hdf5_extension *own,
 /* ---- Links to a node ------------------------------------------------------------------------ */
 
 /* Calls fn for each path of the store at which a further hard link to the node is said to be, or to
-   which one in the node leads; both ends have to agree before it counts. */
+   which one in the node leads, and which would be lost when the node moves: no group above keeps
+   track of both ends (moved.h). ZB_ENOMEM, and the errors of reading groups above. */
 typedef void (*zb_hdf5_path_fn)(void *context, const char *path);
-ZB_API enum zb_code zb_hdf5_linked_paths(const zb_node *node, zb_hdf5_path_fn fn, void *context,
-                                         zb_error *err);
+ZB_API enum zb_code zb_hdf5_lost_links(const zb_node *node, zb_hdf5_path_fn fn, void *context,
+                                       zb_error *err);
 
 /* The path that a relative one ("../g/d") means, seen from the node at `base`: malloc'ed. NULL for
    a text that leads above the root, and when memory runs out. */

@@ -74,15 +74,15 @@ std::string with_hdf5_entries(const zb_hdf5_extension *side, const zb_json *entr
     return take_text(code, text);
 }
 
-std::vector<std::string> linked_places(const zb_node *node) {
-    std::vector<std::string> places;
+enum zb_code lost_links(const zb_node *node, std::vector<std::string> *places, zb_error *err) {
     Question add([&](const char *path) {
-        places.emplace_back(path);
+        places->emplace_back(path);
         return true;
     });
     const auto visit = [](void *context, const char *path) { Question::ask(context, path); };
-    add.finish(zb_hdf5_linked_paths(node, visit, &add, nullptr), nullptr);
-    return places;
+    const enum zb_code code = zb_hdf5_lost_links(node, visit, &add, err);
+    add.finish(ZB_OK, nullptr);
+    return code;
 }
 
 /* ---- Copies ---- */

@@ -80,7 +80,7 @@ struct vol_file {
     vol_moved moved;           /* tree/moved.c: names that stay */
     vol_map dead_tokens;       /* objects/tokens.c: of nodes that have gone */
     vol_side_last side_last; /* tree/side.c: the text of its kind that was parsed last, if short */
-    vol_map type_users;      /* objects/type_users.c: numbers, by the hash of a type's path */
+    vol_map type_users;      /* objects/type_users.c: numbers, by the hash of a type's name */
     uint64_t type_users_change; /* objects/type_users.c: see there; 0 before the first count */
     vol_node *by_token[VOL_TOKEN_BUCKETS]; /* objects/tokens.c */
 };
