@@ -36,7 +36,8 @@ enum zb_hdf5_member {
     ZB_HDF5_ORDER,         /* the order in which links were made */
     ZB_HDF5_ORDER_INDEXED, /* whether that order is indexed */
     ZB_HDF5_DIMENSIONS,    /* datasets of dimensions that are no arrays */
-    ZB_HDF5_MOVED,         /* where referenced objects are now (zb_hdf5_moved_...) */
+    ZB_HDF5_MOVED,         /* where nodes are now that are called by other names (moved.h) */
+    ZB_HDF5_MOVING,        /* the node that is being moved, or was when a program was killed */
     /* Of all objects */
     ZB_HDF5_NAMES,          /* the places of further hard links to the node */
     ZB_HDF5_CREATION,       /* properties of the creation list */
@@ -63,8 +64,9 @@ typedef struct zb_hdf5_extension zb_hdf5_extension;
 ZB_API enum zb_code zb_hdf5_extension_parse(const zb_json *value, zb_hdf5_extension **out,
                                             zb_error *err);
 
-/* That of a node: NULL also when memory runs out. */
-ZB_API zb_hdf5_extension *zb_hdf5_extension_of(const zb_node *node);
+/* That of a node likewise. */
+ZB_API enum zb_code zb_hdf5_extension_of(const zb_node *node, zb_hdf5_extension **out,
+                                         zb_error *err);
 ZB_API void zb_hdf5_extension_free(zb_hdf5_extension *extension);
 
 /* A second owner of the same; NULL for NULL, and when memory runs out. */
@@ -98,6 +100,8 @@ typedef struct zb_hdf5_change {
     enum zb_hdf5_member member;
     const char *entry;
     const zb_json *value;
+    const char *json; /* the same as a text, of a member without entries of which the last change
+                         counts; else NULL */
 } zb_hdf5_change;
 
 /* Whether the node will have an attribute of that name. */

@@ -27,6 +27,7 @@ static const zb__hdf5_row rows[ZB_HDF5_MEMBERS] = {
     [ZB_HDF5_ORDER_INDEXED] = {"order_indexed", BOOL, ZB__MERGE_LAST, ZB__COPIES_NONE},
     [ZB_HDF5_DIMENSIONS] = {"dimensions", OBJECT, ZB__MERGE_LAST, ZB__COPIES_NONE},
     [ZB_HDF5_MOVED] = {"moved", OBJECT, ZB__MERGE_LAST, ZB__COPIES_NONE},
+    [ZB_HDF5_MOVING] = {"moving", LIST, ZB__MERGE_LAST, ZB__COPIES_NONE},
     [ZB_HDF5_NAMES] = {"names", LIST, ZB__MERGE_NAMES, ZB__COPIES_NONE},
     [ZB_HDF5_CREATION] = {"creation", OBJECT, ZB__MERGE_LAST, ZB__COPIES_TYPES},
     [ZB_HDF5_COMMENT] = {"comment", TEXT, ZB__MERGE_LAST, ZB__COPIES_TYPES},
@@ -89,11 +90,9 @@ enum zb_code zb_hdf5_extension_parse(const zb_json *value, zb_hdf5_extension **o
     return ZB_OK;
 }
 
-zb_hdf5_extension *zb_hdf5_extension_of(const zb_node *node) {
-    zb_hdf5_extension *extension;
-    (void)zb_hdf5_extension_parse(zb_json_get(zb_node_attributes(node), ZB_HDF5_EXTENSION),
-                                  &extension, NULL);
-    return extension;
+enum zb_code zb_hdf5_extension_of(const zb_node *node, zb_hdf5_extension **out, zb_error *err) {
+    return zb_hdf5_extension_parse(zb_json_get(zb_node_attributes(node), ZB_HDF5_EXTENSION), out,
+                                   err);
 }
 
 zb_hdf5_extension *zb_hdf5_extension_copy(const zb_hdf5_extension *extension) {

@@ -23,16 +23,11 @@ static enum zb_code fail_memory(const zb_node *node, zb_error *err) {
 static enum zb_code names_of(const zb_node *node, const char *group, zb_moved **moved,
                              zb_error *err) {
     zb_node *above;
-    zb_hdf5_extension *extension;
     *moved = NULL;
     enum zb_code code = zb_node_open(zb_node_hierarchy(node), group, &above, err);
     if (code)
         return code == ZB_ENOTFOUND || code == ZB_EFORMAT ? ZB_OK : code;
-    code = zb_hdf5_extension_parse(zb_json_get(zb_node_attributes(above), ZB_HDF5_EXTENSION),
-                                   &extension, err);
-    if (!code)
-        code = zb_moved_parse(zb_hdf5_extension_get(extension, ZB_HDF5_MOVED), moved, err);
-    zb_hdf5_extension_free(extension);
+    code = zb_moved_of(above, moved, NULL, err);
     zb_node_release(above);
     return code;
 }
@@ -83,8 +78,7 @@ enum zb_code zb_hdf5_lost_links(const zb_node *node, zb_hdf5_path_fn fn, void *c
                                 zb_error *err) {
     const looking job = {.node = node, .fn = fn, .context = context};
     zb_hdf5_extension *extension;
-    enum zb_code code = zb_hdf5_extension_parse(
-        zb_json_get(zb_node_attributes(node), ZB_HDF5_EXTENSION), &extension, err);
+    enum zb_code code = zb_hdf5_extension_of(node, &extension, err);
     const zb_json *one = zb_json_first(zb_hdf5_extension_get(extension, ZB_HDF5_NAMES));
     for (; one && !code; one = zb_json_next(one))
         code = visit(&job, zb_json_string(one), err);

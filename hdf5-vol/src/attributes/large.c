@@ -189,7 +189,7 @@ static enum zb_code read_elements(const vol_attr *attr, hid_t type, const vol_fo
     if (!code)
         code = parse_texts(attr, type, form, element->nested, slices, out, err);
     if (!code)
-        vol_null_texts_apply(form, attr->count, out, array);
+        code = vol_null_texts_apply(form, attr->count, out, array, err);
     zb_values_free(values);
     free(slices);
     return code;

@@ -110,9 +110,10 @@ static void forget(char *element, bits *all) {
     memcpy(element, &nothing, sizeof nothing);
 }
 
-void vol_null_texts_apply(const vol_form *form, size_t count, void *elements,
-                          const zb_node *array) {
-    zb_hdf5_extension *side = zb_hdf5_extension_of(array);
+enum zb_code vol_null_texts_apply(const vol_form *form, size_t count, void *elements,
+                                  const zb_node *array, zb_error *err) {
+    zb_hdf5_extension *side;
+    const enum zb_code code = zb_hdf5_extension_of(array, &side, err);
     const char *base64 = zb_json_string(zb_hdf5_extension_get(side, ZB_HDF5_NULL_TEXTS));
     size_t size = 0;
     bits all = {.bytes = base64 ? zb_base64_parse(base64, &size) : NULL}, counted = {.count = 0};
@@ -123,4 +124,5 @@ void vol_null_texts_apply(const vol_form *form, size_t count, void *elements,
     }
     free(all.bytes);
     zb_hdf5_extension_free(side);
+    return code;
 }

@@ -17,6 +17,7 @@ enum zb_code vol_null_texts_print(const vol_form *form, size_t count, const void
 
 /* Makes those null again. What an array says that has another number of texts, and of texts that
    are not empty, another program has made: it does not count. */
-void vol_null_texts_apply(const vol_form *form, size_t count, void *elements, const zb_node *array);
+enum zb_code vol_null_texts_apply(const vol_form *form, size_t count, void *elements,
+                                  const zb_node *array, zb_error *err);
 
 #endif

@@ -69,6 +69,9 @@ static void insert(vol_node *group, vol_link *link) {
 }
 
 static enum zb_code read_links(vol_node *group, zb_error *err) {
+    const enum zb_code loaded = vol_side_load(group, err);
+    if (loaded)
+        return loaded;
     const zb_json *entry = zb_json_first(vol_side_get(group, ZB_HDF5_LINKS));
     if (zb_json_kind_of(vol_side_get(group, ZB_HDF5_LINKS)) != ZB_JSON_OBJECT)
         return ZB_OK;
@@ -231,7 +234,7 @@ static enum zb_code store_link(vol_node *group, vol_link *link, zb_error *err) {
     print_link(out, link);
     char *json = zb_json_writer_end(out, NULL);
     enum zb_code code = json ? vol_side_set_link(group, link->name, json, err)
-                                         : zb_fail(err, ZB_ENOMEM, "no memory for links");
+                             : zb_fail(err, ZB_ENOMEM, "no memory for links");
     free(json);
     return code;
 }

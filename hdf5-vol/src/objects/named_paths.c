@@ -41,8 +41,7 @@ static enum zb_code change_dataset(vol_node *node, const conversion *how, zb_err
     char *text;
     if (node->kind != VOL_DATASET)
         return ZB_OK;
-    enum zb_code code =
-        convert(how, zb_json_string(vol_side_get(node, ZB_HDF5_NAMED)), &text, err);
+    enum zb_code code = convert(how, zb_json_string(vol_side_get(node, ZB_HDF5_NAMED)), &text, err);
     if (code || !text)
         return code;
     char *json = as_json(text);
@@ -178,7 +177,7 @@ static enum zb_code to_copy(const conversion *how, const char *old, char **out, 
     if (code && err)
         *err = why;
     if (!code && now && is_type(self->to->file, now))
-        code = vol_moved_refer(self->to->file, now, out, err);
+        code = vol_moved_refer(self->to->file, now, true, out, err);
     free(now);
     free(path);
     return code;

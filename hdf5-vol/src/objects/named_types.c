@@ -44,7 +44,7 @@ enum zb_code vol_named_refer(const vol_file *file, hid_t type, char **out, zb_er
         return ZB_OK;
     const vol_node *node = object->node;
     if (!node->loose)
-        return vol_moved_refer(node->file, node->path, out, err);
+        return vol_moved_refer(node->file, node->path, true, out, err);
     *out = new_stand_in(node->token);
     return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for the name of a named datatype");
 }
@@ -98,7 +98,7 @@ hid_t vol_named_type(vol_handle *handle, const char *name, hid_t type) {
 
 enum zb_code vol_named_rename(vol_node *type, uint64_t token, zb_error *err) {
     char *stand_in = new_stand_in(token), *name = NULL;
-    enum zb_code code = stand_in ? vol_moved_refer(type->file, type->path, &name, err)
+    enum zb_code code = stand_in ? vol_moved_refer(type->file, type->path, true, &name, err)
                                  : zb_fail(err, ZB_ENOMEM, "no memory for a name");
     if (!code)
         code = vol_named_paths_change(type->file->root, stand_in, name, err);

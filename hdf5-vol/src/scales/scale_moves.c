@@ -66,8 +66,8 @@ static enum zb_code move_outside(vol_node *dataset, const zb_json *scales, void 
     if (vol_place_is_below(dataset, m->top) || !vol_scales_count(dataset, scales, dataset->name))
         return ZB_OK;
     for (uint32_t d = 0; d < zb_node_array(dataset->zarr)->ndim && !leads; d++)
-        leads = leads_into(dataset, vol_scales_names(dataset, scales, d, dataset->name).list,
-                           m->top);
+        leads =
+            leads_into(dataset, vol_scales_names(dataset, scales, d, dataset->name).list, m->top);
     return leads ? vol_scales_named(dataset, err) : ZB_OK;
 }
 

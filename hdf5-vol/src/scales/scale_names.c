@@ -80,9 +80,8 @@ static enum zb_code set(vol_node *dataset, const zb_json *scales, const char *co
     bool any = false, same = true;
     for (uint32_t d = 0; d < ndim; d++) {
         const char *now = vol_scales_name_now(dataset, d);
-        names[d] = dataset->is_dimension
-                       ? now
-                       : name_of(dataset, scales, d, others ? others[d] : NULL);
+        names[d] =
+            dataset->is_dimension ? now : name_of(dataset, scales, d, others ? others[d] : NULL);
         any |= names[d] != NULL;
         same &= now && names[d] ? strcmp(now, names[d]) == 0 : now == names[d];
     }
@@ -101,7 +100,8 @@ enum zb_code vol_scales_set(vol_node *dataset, const char *json, const char *con
 }
 
 enum zb_code vol_scales_named(vol_node *dataset, zb_error *err) {
-    const zb_json *now = dataset->kind == VOL_DATASET ? vol_side_get(dataset, ZB_HDF5_SCALES) : NULL;
+    const zb_json *now =
+        dataset->kind == VOL_DATASET ? vol_side_get(dataset, ZB_HDF5_SCALES) : NULL;
     const char *others[ZB_MAX_NDIM];
     if (zb_json_kind_of(now) != ZB_JSON_OBJECT)
         return ZB_OK;

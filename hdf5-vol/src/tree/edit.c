@@ -366,10 +366,11 @@ static enum zb_code keep_track(vol_node *node, zb_error *err) {
     return code || !is_linked(node) ? code : vol_moved_keep_track(node->file, err);
 }
 
+/* What leads to the node is stored before it moves: a program that is killed leaves it. */
 static enum zb_code prepare(vol_node *node, zb_error *err) {
     enum zb_code code = keep_track(node, err);
     if (!code)
-        code = vol_node_each_below(node, vol_links_store_own, err);
+        code = vol_links_store_around(node, err);
     return code ? code : vol_writer_close_below(node, err);
 }
 
@@ -446,7 +447,7 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err) {
     free(text);
     if (code)
         return code;
-    code = zb_node_delete(file->hierarchy, zb_node_path(dataset->zarr), err);
+    code = zb_node_withdraw(file->hierarchy, zb_node_path(dataset->zarr), err);
     if (code) {
         zb_node_release(made);
         return code;

@@ -22,19 +22,18 @@ void vol_moved_outdate(vol_file *file) {
 
 /* After a failure, what was known stays and is asked for again. */
 static enum zb_code take(vol_moved *moved, const zb_node *root, zb_error *err) {
-    const zb_json *value = zb_json_get(zb_node_attributes(root), ZB_HDF5_EXTENSION);
-    zb_hdf5_extension *extension;
-    zb_moved *names = NULL;
-    enum zb_code code = zb_hdf5_extension_parse(value, &extension, err);
-    const zb_json *member = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED);
-    if (!code && zb_json_count(member) > 0)
-        code = zb_moved_parse(member, &names, err);
-    if (!code) {
-        zb_moved_free(moved->names);
-        *moved = (vol_moved){.names = names, .is_known = true, .is_kept = member != NULL};
+    zb_moved *names;
+    bool kept;
+    const enum zb_code code = zb_moved_of(root, &names, &kept, err);
+    if (code)
+        return code;
+    if (zb_moved_is_plain(names)) {
+        zb_moved_free(names);
+        names = NULL;
     }
-    zb_hdf5_extension_free(extension);
-    return code;
+    zb_moved_free(moved->names);
+    *moved = (vol_moved){.names = names, .is_known = true, .is_kept = kept};
+    return ZB_OK;
 }
 
 /* Brings what is known of the file's root up to date, where it may have changed: of a distant store
@@ -119,9 +118,9 @@ static bool may_keep(const vol_file *file) {
     return file->writable && file->root->zarr;
 }
 
-/* path: in the store; NULL to keep track alone. */
-static enum zb_code begin(vol_file *file, const char *path, zb_error *err) {
-    const enum zb_code code = zb_moved_begin(file->root->zarr, path, err);
+/* path: in the store; NULL to keep track alone. is_node: a node of the store is there. */
+static enum zb_code begin(vol_file *file, const char *path, bool is_node, zb_error *err) {
+    const enum zb_code code = zb_moved_begin(file->root->zarr, path, is_node, err);
     file->moved.is_old = true;
     return code ? code : update(file, err);
 }
@@ -130,7 +129,7 @@ static enum zb_code begin(vol_file *file, const char *path, zb_error *err) {
 static enum zb_code keep_track(vol_file *file, bool *kept, zb_error *err) {
     enum zb_code code = update(file, err);
     if (!code && may_keep(file) && !file->moved.is_kept)
-        code = begin(file, NULL, err);
+        code = begin(file, NULL, false, err);
     *kept = !code && file->moved.is_kept;
     return code == ZB_EUNSUPPORTED && !file->moved.names ? ZB_OK : code;
 }
@@ -146,12 +145,13 @@ bool vol_moved_is_kept(vol_file *file) {
 }
 
 /* The name of the node at a path of the store. */
-static enum zb_code refer(vol_file *file, const char *path, char **name, zb_error *err) {
+static enum zb_code refer(vol_file *file, const char *path, bool is_node, char **name,
+                          zb_error *err) {
     bool kept;
     enum zb_code code = keep_track(file, &kept, err);
     *name = code ? NULL : zb_moved_name(file->moved.names, path);
     if (!code && !*name && kept && may_keep(file)) {
-        code = begin(file, path, err);
+        code = begin(file, path, is_node, err);
         *name = code ? NULL : zb_moved_name(file->moved.names, path);
     }
     if (!code && !*name && !(kept && may_keep(file)))
@@ -159,9 +159,10 @@ static enum zb_code refer(vol_file *file, const char *path, char **name, zb_erro
     return code || *name ? code : zb_fail(err, ZB_ENOMEM, "no memory for the name of /%s", path);
 }
 
-enum zb_code vol_moved_refer(vol_file *file, const char *path, char **name, zb_error *err) {
+enum zb_code vol_moved_refer(vol_file *file, const char *path, bool is_node, char **name,
+                             zb_error *err) {
     char *stored = convert_parts(path, vol_nodename_stored, false), *found = NULL;
-    enum zb_code code = stored ? refer(file, stored, &found, err) : ZB_OK;
+    enum zb_code code = stored ? refer(file, stored, is_node, &found, err) : ZB_OK;
     *name = found ? convert_parts(found, vol_nodename_shown, true) : NULL;
     free(found);
     free(stored);
@@ -178,7 +179,7 @@ static const char *place_of(const vol_node *node) {
 }
 
 enum zb_code vol_moved_refer_node(const vol_node *node, char **name, zb_error *err) {
-    return refer(node->file, place_of(node), name, err);
+    return refer(node->file, place_of(node), !node->is_dimension, name, err);
 }
 
 char *vol_moved_name_of(const vol_node *node) {

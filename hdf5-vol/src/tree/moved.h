@@ -35,8 +35,11 @@ char *vol_moved_name(vol_file *file, const char *path);
 char *vol_moved_path(vol_file *file, const char *name, zb_error *err);
 
 /* The name that a reference to the object at a path is stored as (malloc'ed): the root keeps track
-   of it from now on. A root that cannot be changed keeps nothing, and the name is the path then. */
-enum zb_code vol_moved_refer(vol_file *file, const char *path, char **name, zb_error *err);
+   of it from now on. A root that cannot be changed keeps nothing, and the name is the path then.
+   is_node: the object is a node of the store, and no dimension without a variable, nor one that is
+   still to come. */
+enum zb_code vol_moved_refer(vol_file *file, const char *path, bool is_node, char **name,
+                             zb_error *err);
 
 /* The same of a node that is in the store, with names of the store below the file's root: "g/d". */
 enum zb_code vol_moved_refer_node(const vol_node *node, char **name, zb_error *err);

@@ -61,7 +61,7 @@ static void keeping_track_costs_moves_alone(void **state) {
     ASSERT_OK(zb_node_open(hierarchy, "", &root, &err), err);
     for (int keeps = 0; keeps < 2; keeps++) {
         if (keeps)
-            ASSERT_OK(zb_moved_begin(root, NULL, &err), err);
+            ASSERT_OK(zb_moved_begin(root, NULL, false, &err), err);
         store_let_age(hierarchy, "zarr.json");
         zb_node_release(store_group(hierarchy, "first", NULL)); /* reads the group above */
         (void)zb_store_count_take(zb_hierarchy_store(hierarchy));
