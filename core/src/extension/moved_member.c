@@ -37,8 +37,7 @@ enum zb_code zb__moved_state_of(const zb_json *attributes, zb__moved_state *stat
 static enum zb_code look(zb_hierarchy *hierarchy, const char *group, const char *path, bool *there,
                          zb_error *err) {
     char kind = 0, *whole = zb__path_join(group, path);
-    enum zb_code code =
-        whole ? zb__node_kind(hierarchy, whole, &kind, err) : fail_memory(err);
+    enum zb_code code = whole ? zb__node_kind(hierarchy, whole, &kind, err) : fail_memory(err);
     free(whole);
     *there = kind != 0;
     return code;
@@ -104,9 +103,9 @@ enum zb_code zb__moved_put_moving(const zb_hdf5_extension *extension, const char
     char *text = zb_json_writer_end(list, NULL);
     const zb_hdf5_change change = {.member = ZB_HDF5_MOVING, .json = text};
     *out = NULL;
-    enum zb_code code = text ? zb_hdf5_extension_change(extension, extension, &change, 1, NULL,
-                                                        NULL, out, err)
-                             : fail_memory(err);
+    enum zb_code code =
+        text ? zb_hdf5_extension_change(extension, extension, &change, 1, NULL, NULL, out, err)
+             : fail_memory(err);
     free(text);
     return code;
 }

@@ -437,6 +437,60 @@ static void moves_and_deletions_are_noted(void **state) {
     zb_hierarchy_release(hierarchy);
 }
 
+/* The root as a program leaves it that is killed when it has noted the move of d to e, and has
+   moved the node or not. The next new node is at the other path. */
+static void a_kill_leads_no_name_to_a_new_node(void **state) {
+    (void)state;
+    for (int has_moved = 0; has_moved < 2; has_moved++) {
+        const char *there = has_moved ? "e" : "d", *other = has_moved ? "d" : "e";
+        zb_hierarchy *hierarchy;
+        zb_node *node, *changed;
+        zb_moved *moved;
+        zb_error err;
+        ASSERT_OK(zb_hierarchy_new_mem("killed", &hierarchy, &err), err);
+        make(hierarchy, "");
+        make(hierarchy, there);
+        ASSERT_OK(zb_node_open(hierarchy, "", &node, &err), err);
+        ASSERT_OK(
+            zb_node_set_attribute(
+                node, "_hdf5",
+                "\"{\\\"version\\\":1,\\\"moved\\\":{},\\\"moving\\\":[\\\"d\\\",\\\"e\\\"]}\"",
+                &changed, &err),
+            err);
+        ASSERT_OK(zb_moved_of(changed, &moved, NULL, &err), err); /* a reader sees it at once */
+        assert_text(zb_moved_path(moved, "d"), there);
+        zb_moved_free(moved);
+        zb_node_release(changed);
+        zb_node_release(node);
+        make(hierarchy, other);
+        ASSERT_OK(zb_node_open(hierarchy, "", &node, &err), err);
+        ASSERT_OK(zb_moved_of(node, &moved, NULL, &err), err);
+        assert_text(zb_moved_path(moved, "d"), there);
+        assert_text(member_of(hierarchy, ""), has_moved ? "{\"d\":\"e\"}" : "{}");
+        zb_moved_free(moved);
+        zb_node_release(node);
+        zb_hierarchy_release(hierarchy);
+    }
+}
+
+/* A name of a node that is not there would lead to the one that comes. */
+static void only_nodes_get_names(void **state) {
+    zb_hierarchy *hierarchy;
+    zb_node *node;
+    zb_error err;
+    (void)state;
+    ASSERT_OK(zb_hierarchy_new_mem("names", &hierarchy, &err), err);
+    make(hierarchy, "");
+    make(hierarchy, "d");
+    begin(hierarchy, "", "d");
+    ASSERT_OK(zb_node_move(hierarchy, "d", "e", &err), err);
+    ASSERT_OK(zb_node_open(hierarchy, "", &node, &err), err);
+    ASSERT_FAILS(zb_moved_begin(node, "d", true, &err), ZB_ENOTFOUND, err, "no node /d");
+    ASSERT_OK(zb_moved_begin(node, "d", false, &err), err);
+    zb_node_release(node);
+    zb_hierarchy_release(hierarchy);
+}
+
 /* The group's document, which holds much else, stays one that can be opened. */
 static void a_full_document_grows_no_further(void **state) {
     const size_t size = zb_limits_get()->document_bytes - 400;
@@ -485,6 +539,8 @@ int main(void) {
         cmocka_unit_test(escapes_are_counted),
         cmocka_unit_test(names_lead_to_their_nodes),
         cmocka_unit_test(moves_and_deletions_are_noted),
+        cmocka_unit_test(a_kill_leads_no_name_to_a_new_node),
+        cmocka_unit_test(only_nodes_get_names),
         cmocka_unit_test(a_full_document_grows_no_further),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
