@@ -15,8 +15,8 @@
  * that no path has: its path, `;` and 16 digits.
  *
  * zb_node_move and zb_node_delete keep the member up to date, in each group above that has one, in
- * the same turn as the change. While a node moves, the member `moving` says so: what a kill has left
- * undecided is settled by looking where the node is. docs/hdf5-extension.md has the rules.
+ * the same turn as the change. While a node moves, the member `moving` says so: what a kill has
+ * left undecided is settled by looking where the node is. docs/hdf5-extension.md has the rules.
  */
 #ifndef ZARRBRIDGE_MOVED_H
 #define ZARRBRIDGE_MOVED_H
@@ -50,7 +50,8 @@ ZB_API char *zb_moved_name(const zb_moved *moved, const char *path);
 
 /* Makes sure that a group has the member, and, with a path, that the node there has a name.
    ZB_ENOTFOUND when no node is there; of what a program keeps at a path in another way (not
-   is_node) that is not asked. ZB_ELIMIT when the member takes more than an eighth of a document; change errors. */
+   is_node) that is not asked. ZB_ELIMIT when the member takes more than an eighth of a document;
+   change errors. */
 ZB_API enum zb_code zb_moved_begin(const zb_node *group, const char *path, bool is_node,
                                    zb_error *err);
 

@@ -9,7 +9,7 @@
 #include "array/block.h"
 #include "array/build.h"
 #include "change/consolidated.h"
-#include "change/moved_note.h"
+#include "change/tracking.h"
 #include "change/write_back.h"
 #include "extension/moved.h"
 #include "hierarchy/consolidated_cache.h"
@@ -225,6 +225,21 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
     return zb__names_add(&change->sound, (zb__name){.text = strdup(path)}, err);
 }
 
+/* What killed moves have left in groups above, before a node comes or goes below them. */
+static enum zb_code settle_above(zb__change *change, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < change->unsettled.count && !code; i++) {
+        const char *path = change->unsettled.name[i].text;
+        code = change->is_unlocked
+                   ? zb__change_refuse(change, path,
+                                       "what a killed move has left has to be settled", err)
+                   : zb__tracking_settle(change->hierarchy, path, err);
+    }
+    if (!code)
+        zb__names_free(&change->unsettled);
+    return code;
+}
+
 enum zb_code zb__change_above(zb__change *change, const char *path, bool create, zb_error *err) {
     if (*path == '\0')
         return ZB_OK;
@@ -243,7 +258,7 @@ enum zb_code zb__change_above(zb__change *change, const char *path, bool create,
     }
     free(above);
     /* A block has to go first, which zb__change_drop does. */
-    return code || change->owners.count > 0 ? code : zb__moved_settle_above(change, err);
+    return code || change->owners.count > 0 ? code : settle_above(change, err);
 }
 
 enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_error *err) {
@@ -302,7 +317,7 @@ enum zb_code zb__change_drop(zb__change *change, zb_error *err) {
     enum zb_code code = refuse_bare(change, err);
     for (size_t i = 0; i < change->owners.count && !code; i++)
         code = drop_block(change->hierarchy, &change->owners.entry[i], err);
-    return code ? code : zb__moved_settle_above(change, err);
+    return code ? code : settle_above(change, err);
 }
 
 void zb__change_note(zb__change *change, const char *path) {

@@ -5,52 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "extension/moved.h"
+#include "change/tracking.h"
 #include "hierarchy/path.h"
-#include "node/document.h"
 #include "node/edit.h"
+#include "node/document.h"
 #include "node/node.h"
 #include "util/list.h"
-
-static const char *const in_attributes[] = {"attributes", NULL};
-
-/* ---- A group above ---- */
-
-/* A group that keeps track. */
-typedef struct tracking {
-    zb_hdf5_extension *extension;
-    zb_moved *moved; /* NULL: it does not */
-} tracking;
-
-static enum zb_code load(const zb__document *document, tracking *out, zb_error *err) {
-    const zb_json *attributes = zb_json_get(document->json, "attributes");
-    out->moved = NULL;
-    enum zb_code code =
-        zb_hdf5_extension_parse(zb_json_get(attributes, ZB_HDF5_EXTENSION), &out->extension, err);
-    if (!code)
-        code =
-            zb_moved_parse(zb_hdf5_extension_get(out->extension, ZB_HDF5_MOVED), &out->moved, err);
-    return code;
-}
-
-static void unload(tracking *group) {
-    zb_moved_free(group->moved);
-    zb_hdf5_extension_free(group->extension);
-}
-
-/* Puts another value of the attribute (malloc'ed JSON text, which it takes over) into a document. */
-static enum zb_code set_value(zb__document *document, char *value, zb_error *err) {
-    enum zb_code code =
-        zb__document_replace(document, in_attributes, ZB_HDF5_EXTENSION, value, err);
-    free(value);
-    return code ? code : zb__node_check_size(document->text, document->size, document->json, err);
-}
-
-static enum zb_code set_moved(zb__document *document, const tracking *group, zb_error *err) {
-    char *value;
-    enum zb_code code = zb__moved_put(group->extension, group->moved, &value, err);
-    return code ? code : set_value(document, value, err);
-}
 
 /* ---- Documents ---- */
 
@@ -83,9 +43,9 @@ static void clear(zb__noted_group *group) {
    meanwhile. Where all are the same nothing has to be put. */
 static enum zb_code prepare(zb__document *document, const char *from, const char *to,
                             zb__noted_group *noted, zb_error *err) {
-    tracking group;
+    zb__tracking group;
     char *value = NULL;
-    enum zb_code code = load(document, &group, err);
+    enum zb_code code = zb__tracking_load(document, &group, err);
     if (!code)
         code = copy_text(document, &noted->before, err);
     if (!code && group.moved)
@@ -93,15 +53,15 @@ static enum zb_code prepare(zb__document *document, const char *from, const char
     if (!code && group.moved && to)
         code = zb__moved_put_moving(group.extension, from, to, &value, err);
     if (!code && group.moved)
-        code = set_moved(document, &group, err);
+        code = zb__tracking_set(document, &group, err);
     if (!code && value && !is_same(document, &noted->before)) {
         code = copy_text(document, &noted->after, err);
         if (!code)
-            code = set_value(document, value, err);
+            code = zb__tracking_set_value(document, value, err);
         value = NULL;
     }
     free(value);
-    unload(&group);
+    zb__tracking_free(&group);
     return code;
 }
 
@@ -162,40 +122,4 @@ void zb__moved_note_end(zb__change *change, zb__moved_note *note, bool undo) {
     }
     free(note->group);
     *note = (zb__moved_note){.count = 0};
-}
-
-/* ---- What a kill has left ---- */
-
-static enum zb_code settle(zb__change *change, const char *path, zb_error *err) {
-    zb__document document;
-    tracking group = {.extension = NULL};
-    bool is_settled = false;
-    enum zb_code code = zb__node_outline(change->hierarchy, path, &document, err);
-    if (code)
-        return code;
-    code = load(&document, &group, err);
-    if (!code)
-        code =
-            zb__moved_look(change->hierarchy, path, group.extension, group.moved, &is_settled, err);
-    if (!code && is_settled)
-        code = set_moved(&document, &group, err);
-    if (!code && is_settled)
-        code = put(change, path, &document, err);
-    unload(&group);
-    zb__document_free(&document);
-    return code;
-}
-
-enum zb_code zb__moved_settle_above(zb__change *change, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < change->unsettled.count && !code; i++) {
-        const char *path = change->unsettled.name[i].text;
-        code = change->is_unlocked
-                   ? zb__change_refuse(change, path,
-                                       "what a killed move has left has to be settled", err)
-                   : settle(change, path, err);
-    }
-    if (!code)
-        zb__names_free(&change->unsettled);
-    return code;
 }

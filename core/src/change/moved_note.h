@@ -25,12 +25,8 @@ typedef struct zb__moved_note {
 enum zb_code zb__moved_take_note(zb__change *change, const char *from, const char *to,
                                  zb__moved_note *note, zb_error *err);
 
-/* Ends it, and frees the note: the node has gone, or (undo) is still where it was. The documents are
-   put as far as that can be done. */
+/* Ends it, and frees the note: the node has gone, or (undo) is still where it was. The documents
+   are put as far as that can be done. */
 void zb__moved_note_end(zb__change *change, zb__moved_note *note, bool undo);
-
-/* Settles what killed moves have left in groups above (change->unsettled), before a node comes or
-   goes below them. */
-enum zb_code zb__moved_settle_above(zb__change *change, zb_error *err);
 
 #endif

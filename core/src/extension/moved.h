@@ -30,8 +30,8 @@ enum zb_code zb__moved_look(zb_hierarchy *hierarchy, const char *group,
 enum zb_code zb__moved_assign(zb_moved *moved, const char *path, zb_error *err);
 
 /* The member as JSON text (malloc'ed). It takes an eighth of a document at most, and names of
-   deleted nodes an eighth of that: those that were deleted first are left out, names that were given
-   before paths, which other nodes may get. ZB_ELIMIT where that is not enough. */
+   deleted nodes an eighth of that: those that were deleted first are left out, names that were
+   given before paths, which other nodes may get. ZB_ELIMIT where that is not enough. */
 enum zb_code zb__moved_print(const zb_moved *moved, char **out, zb_error *err);
 
 /* The value of an extension's attribute with that member, as JSON text (malloc'ed), and without the

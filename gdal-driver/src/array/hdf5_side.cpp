@@ -16,7 +16,8 @@ Hdf5Extension hdf5_side_of(const zb_node *node) {
     return node == nullptr ? Hdf5Extension() : parse_hdf5_side(attribute(node, kHdf5Side));
 }
 
-/* A lack of memory is all that can go wrong, and must not look like an attribute that is not ours. */
+/* A lack of memory is all that can go wrong, and must not look like an attribute that is not
+   ours. */
 Hdf5Extension parse_hdf5_side(const zb_json *value) {
     zb_hdf5_extension *extension = nullptr;
     if (zb_hdf5_extension_parse(value, &extension, nullptr) != ZB_OK)

@@ -16,8 +16,8 @@ static enum zb_code fail_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for the name of a named datatype");
 }
 
-/* How names change. *out is malloc'ed; NULL for one that stays. What `convert` needs to know follows
-   behind this in a struct of its own. */
+/* How names change. *out is malloc'ed; NULL for one that stays. What `convert` needs to know
+   follows behind this in a struct of its own. */
 typedef struct conversion {
     enum zb_code (*convert)(const struct conversion *self, const char *old, char **out,
                             zb_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From datasets and attributes to the named datatype with which they were made: its name is kept
- * beside their type, and leads to it wherever it moves (tree/moved.h). It counts while it leads to a
- * named datatype of the same type.
+ * beside their type, and leads to it wherever it moves (tree/moved.h). It counts while it leads to
+ * a named datatype of the same type.
  *
  * A named datatype that has no path yet (H5Tcommit_anon, as h5repack makes them) is kept as ":" and
  * its token, until it gets one.

@@ -39,8 +39,8 @@ static uint64_t token_after(uint64_t token) {
     return token_of_hash(vol_hash(VOL_HASH_START, &token, sizeof token));
 }
 
-/* Of a node that has no name, as its path is that of another one. What comes to this path later must
-   not get it, in whatever session. */
+/* Of a node that has no name, as its path is that of another one. What comes to this path later
+   must not get it, in whatever session. */
 static uint64_t token_without_name(vol_file *file, const char *path) {
     const uint64_t token = vol_token_of_path(path);
     while (file->token_salt == 0)

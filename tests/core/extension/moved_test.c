@@ -207,7 +207,8 @@ static void given_names_go_first(void **state) {
     zb_moved_free(moved);
 }
 
-/* A node may be called like a given name: what is made there later is not the one that was deleted. */
+/* A node may be called like a given name: what is made there later is not the one that was
+   deleted. */
 static void paths_may_look_like_given_names(void **state) {
     zb_error err;
     (void)state;
