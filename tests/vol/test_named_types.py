@@ -383,27 +383,21 @@ def test_shallow_copies_keep_types_that_are_not_in_them(tmp_path):
 MOVE_MANY = """
 import sys, h5py
 with h5py.File(sys.argv[1], "r+") as file:
-    try:
-        file.move("types", "moved")
-        print("moved")
-    except (RuntimeError, ValueError, OSError) as e:
-        print("open_nodes" in str(e), "types" in file, "moved" in file)
+    file.move("types", "moved")
 """
 
 
-@pytest.mark.parametrize("users", [5, 200])
-def test_a_type_is_moved_with_all_its_users_or_not_at_all(tmp_path, monkeypatch, users):
-    """Nodes that do not use it are no matter, but users are kept in memory."""
+def test_a_type_is_moved_with_all_its_users(tmp_path, monkeypatch):
+    """They may be more than a file keeps in memory, and none of them changes."""
     path = tmp_path / "x.zarr"
     with h5py.File(path, "w") as file:
         file["types/t"] = np.dtype("i4")
         for i in range(200):
-            file.create_dataset(f"g{i % 10}/d{i}", (2,), file["types/t"] if i >= 200 - users else "i4")
+            file.create_dataset(f"g{i % 10}/d{i}", (2,), file["types/t"])
         file.create_dataset("zz", (2,), file["types/t"])
     monkeypatch.setenv("ZARRBRIDGE_OPEN_NODES", "100")
-    fits = users == 5
-    assert run_python(MOVE_MANY, path, connector="zarr") == ("moved\n" if fits else "True True False\n")
+    run_python(MOVE_MANY, path, connector="zarr")
     monkeypatch.delenv("ZARRBRIDGE_OPEN_NODES")
     with h5py.File(path) as file:
         for name in ("g9/d199", "g5/d195", "zz"):
-            assert type_of(file[name]) == ("/moved/t" if fits else "/types/t")
+            assert type_of(file[name]) == "/moved/t"

@@ -131,6 +131,10 @@ ZB_API enum zb_code zb_hidden_copy(const zb_node *from, const zb_node *to, zb_er
    none. At the root, objects that belong to no node stay. */
 ZB_API enum zb_code zb_node_delete(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
+/* The same of a node that a program keeps at its path in another way, as HDF5's dimensions without
+   a variable: names (moved.h) still lead there. */
+ZB_API enum zb_code zb_node_withdraw(zb_hierarchy *hierarchy, const char *path, zb_error *err);
+
 /* Copies a node and all nodes below it to a path where there is none (ZB_ECONFLICT), in the same
    store or another; groups above are created. Documents and chunks are the same bytes. The node
    appears when all of it is there; after an error nothing of it stays, as far as it can be erased.

@@ -27,7 +27,7 @@ enum zb_hdf5_member {
     ZB_HDF5_TYPE,     /* the HDF5 type, where the Zarr type does not tell it */
     ZB_HDF5_SPACE,    /* the dataspace, where the shape does not tell it */
     ZB_HDF5_MAXSHAPE, /* the maximum shape */
-    ZB_HDF5_NAMED,    /* the path of the committed datatype that it was made with */
+    ZB_HDF5_NAMED,    /* the name (moved.h) of the committed datatype that it was made with */
     ZB_HDF5_SCALES,   /* the attributes of dimension scales */
     /* Of committed datatypes */
     ZB_HDF5_DATATYPE, /* the type */
@@ -36,7 +36,8 @@ enum zb_hdf5_member {
     ZB_HDF5_ORDER,         /* the order in which links were made */
     ZB_HDF5_ORDER_INDEXED, /* whether that order is indexed */
     ZB_HDF5_DIMENSIONS,    /* datasets of dimensions that are no arrays */
-    ZB_HDF5_MOVED,         /* where referenced objects are now (zb_hdf5_moved_...) */
+    ZB_HDF5_MOVED,         /* where nodes are now that are called by other names (moved.h) */
+    ZB_HDF5_MOVING,        /* the node that is being moved, or was when a program was killed */
     /* Of all objects */
     ZB_HDF5_NAMES,          /* the places of further hard links to the node */
     ZB_HDF5_CREATION,       /* properties of the creation list */
@@ -63,8 +64,9 @@ typedef struct zb_hdf5_extension zb_hdf5_extension;
 ZB_API enum zb_code zb_hdf5_extension_parse(const zb_json *value, zb_hdf5_extension **out,
                                             zb_error *err);
 
-/* That of a node: NULL also when memory runs out. */
-ZB_API zb_hdf5_extension *zb_hdf5_extension_of(const zb_node *node);
+/* That of a node likewise. */
+ZB_API enum zb_code zb_hdf5_extension_of(const zb_node *node, zb_hdf5_extension **out,
+                                         zb_error *err);
 ZB_API void zb_hdf5_extension_free(zb_hdf5_extension *extension);
 
 /* A second owner of the same; NULL for NULL, and when memory runs out. */
@@ -79,13 +81,13 @@ ZB_API const zb_json *zb_hdf5_extension_get(const zb_hdf5_extension *extension,
 ZB_API const zb_json *zb_hdf5_extension_entry(const zb_hdf5_extension *extension,
                                               const char *attribute);
 
-/* Whether the node, or one of its attributes, was made with a committed datatype; and the path of
+/* Whether the node, or one of its attributes, was made with a committed datatype; and the name of
    that in an entry. */
 ZB_API bool zb_hdf5_extension_uses_types(const zb_hdf5_extension *extension);
 ZB_API const zb_json *zb_hdf5_entry_named(const zb_json *entry);
 
-/* An entry with another such path, as JSON text (malloc'ed); NULL when memory runs out. */
-ZB_API char *zb_hdf5_entry_rename(const zb_json *entry, const char *path);
+/* An entry with another such name, as JSON text (malloc'ed); NULL when memory runs out. */
+ZB_API char *zb_hdf5_entry_rename(const zb_json *entry, const char *name);
 
 /* Whether a type, or something within it, is a reference: in an entry, or as a member. */
 ZB_API bool zb_hdf5_refers(const zb_json *type);
@@ -98,6 +100,8 @@ typedef struct zb_hdf5_change {
     enum zb_hdf5_member member;
     const char *entry;
     const zb_json *value;
+    const char *json; /* the same as a text, of a member without entries of which the last change
+                         counts; else NULL */
 } zb_hdf5_change;
 
 /* Whether the node will have an attribute of that name. */
@@ -136,10 +140,11 @@ ZB_API enum zb_code zb_hdf5_extension_join(const zb_hdf5_extension *own,
 /* ---- Links to a node ------------------------------------------------------------------------ */
 
 /* Calls fn for each path of the store at which a further hard link to the node is said to be, or to
-   which one in the node leads; both ends have to agree before it counts. */
+   which one in the node leads, and which would be lost when the node moves: no group above keeps
+   track of both ends (moved.h). ZB_ENOMEM, and the errors of reading groups above. */
 typedef void (*zb_hdf5_path_fn)(void *context, const char *path);
-ZB_API enum zb_code zb_hdf5_linked_paths(const zb_node *node, zb_hdf5_path_fn fn, void *context,
-                                         zb_error *err);
+ZB_API enum zb_code zb_hdf5_lost_links(const zb_node *node, zb_hdf5_path_fn fn, void *context,
+                                       zb_error *err);
 
 /* The path that a relative one ("../g/d") means, seen from the node at `base`: malloc'ed. NULL for
    a text that leads above the root, and when memory runs out. */

@@ -9,6 +9,7 @@
 #include "array/block.h"
 #include "array/build.h"
 #include "change/consolidated.h"
+#include "change/tracking.h"
 #include "change/write_back.h"
 #include "extension/moved.h"
 #include "hierarchy/consolidated_cache.h"
@@ -171,8 +172,12 @@ static enum zb_code join_dirty(const zb__change *change, const char *path, bool 
                                    err);
 }
 
-static enum zb_code add_tracking(zb__change *change, const char *path, zb_error *err) {
-    return zb__names_add(&change->tracking, (zb__name){.text = strdup(path)}, err);
+static enum zb_code add_tracking(zb__change *change, const char *path, bool is_moving,
+                                 zb_error *err) {
+    enum zb_code code = zb__names_add(&change->tracking, (zb__name){.text = strdup(path)}, err);
+    if (!code && is_moving)
+        code = zb__names_add(&change->unsettled, (zb__name){.text = strdup(path)}, err);
+    return code;
 }
 
 /* Looks at one group above. Only the members that matter here are checked: a group that we cannot
@@ -181,11 +186,12 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
     zb__document document;
     uint64_t version;
     bool tracks;
+    zb__moved_state moved;
     if (is_sound(change, path))
         return ZB_OK;
     enum zb_code code = zb__metadata_version(change->hierarchy, path, &version, err);
     if (!code && zb__metadata_is_plain(change->hierarchy, path, version, &tracks))
-        return tracks ? add_tracking(change, path, err) : ZB_OK;
+        return tracks ? add_tracking(change, path, false, err) : ZB_OK;
     if (!code)
         code = zb__node_outline(change->hierarchy, path, &document, err);
     if (code == ZB_ENOTFOUND && create) {
@@ -204,18 +210,34 @@ static enum zb_code look_at(zb__change *change, const char *path, bool create, z
                        change->hierarchy->store->label, path);
     }
     const bool has_block = zb__consolidated_has(&document);
-    code = zb__moved_is_kept(zb_json_get(document.json, "attributes"), &tracks, err);
+    code = zb__moved_state_of(zb_json_get(document.json, "attributes"), &moved, err);
     if (!code)
         code = join_dirty(change, path, has_block, err);
-    if (!code && tracks)
-        code = add_tracking(change, path, err);
+    if (!code && moved.is_kept)
+        code = add_tracking(change, path, moved.is_moving, err);
     if (!code && has_block && !contains(&change->owners, path))
         return entries_add(&change->owners, path, &document, err);
     zb__document_free(&document);
     if (code || has_block || !is_group)
         return code;
-    zb__metadata_keep_plain(change->hierarchy, path, version, tracks);
+    if (!moved.is_moving)
+        zb__metadata_keep_plain(change->hierarchy, path, version, moved.is_kept);
     return zb__names_add(&change->sound, (zb__name){.text = strdup(path)}, err);
+}
+
+/* What killed moves have left in groups above, before a node comes or goes below them. */
+static enum zb_code settle_above(zb__change *change, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < change->unsettled.count && !code; i++) {
+        const char *path = change->unsettled.name[i].text;
+        code = change->is_unlocked
+                   ? zb__change_refuse(change, path,
+                                       "what a killed move has left has to be settled", err)
+                   : zb__tracking_settle(change->hierarchy, path, err);
+    }
+    if (!code)
+        zb__names_free(&change->unsettled);
+    return code;
 }
 
 enum zb_code zb__change_above(zb__change *change, const char *path, bool create, zb_error *err) {
@@ -235,7 +257,8 @@ enum zb_code zb__change_above(zb__change *change, const char *path, bool create,
         end = strchr(end == above ? end : end + 1, '/');
     }
     free(above);
-    return code;
+    /* A block has to go first, which zb__change_drop does. */
+    return code || change->owners.count > 0 ? code : settle_above(change, err);
 }
 
 enum zb_code zb__change_expect_none(zb__change *change, const char *path, zb_error *err) {
@@ -294,7 +317,7 @@ enum zb_code zb__change_drop(zb__change *change, zb_error *err) {
     enum zb_code code = refuse_bare(change, err);
     for (size_t i = 0; i < change->owners.count && !code; i++)
         code = drop_block(change->hierarchy, &change->owners.entry[i], err);
-    return code;
+    return code ? code : settle_above(change, err);
 }
 
 void zb__change_note(zb__change *change, const char *path) {
@@ -397,6 +420,7 @@ enum zb_code zb__change_end(zb__change *change, enum zb_code code, zb_error *err
     entries_free(&change->missing);
     zb__names_free(&change->sound);
     zb__names_free(&change->tracking);
+    zb__names_free(&change->unsettled);
     free(change->erased);
     *change = (zb__change){.hierarchy = NULL};
     /* Erasing and moving become durable with a flush only, also where files of what was erased

@@ -44,9 +44,10 @@ typedef struct zb__change {
     zb_error why_not;        /* with that: what zb__change_begin would have said */
     zb__entries owners;      /* groups above with a block, and their documents as they were */
     zb__entries missing;     /* groups above without a document, to be created; parents first */
-    zb__names sound;    /* groups above that were looked at, and from which nothing is wanted */
-    zb__names tracking; /* groups above that keep track of nodes that move (moved_note.h) */
-    char *erased;       /* erased path, with all nodes at and below it, or NULL */
+    zb__names sound;     /* groups above that were looked at, and from which nothing is wanted */
+    zb__names tracking;  /* groups above that keep track of nodes that move (moved_note.h) */
+    zb__names unsettled; /* those of them where a killed move has left something */
+    char *erased;        /* erased path, with all nodes at and below it, or NULL */
 } zb__change;
 
 /* ZB_EUNSUPPORTED when the store cannot be written. After success only zb__change_end ends it. */

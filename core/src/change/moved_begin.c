@@ -3,14 +3,35 @@
 #include <stdlib.h>
 
 #include "extension/moved.h"
+#include "hierarchy/path.h"
+#include "node/walk.h"
 #include "zarrbridge/node_edit.h"
 
-/* Sets *needed when the path (NULL: none) has no name, and gives it one. */
-static enum zb_code give_name(zb_moved *moved, const char *path, bool *needed, zb_error *err) {
-    char *name = path ? zb_moved_name(moved, path) : NULL;
-    *needed = path && !name;
+/* What the group is asked for. */
+typedef struct wish {
+    const char *path; /* of a node that is to have a name; NULL: of none */
+    bool is_node;
+} wish;
+
+static enum zb_code expect_node(const zb_node *group, const char *path, zb_error *err) {
+    char kind = 0, *whole = zb__path_join(zb_node_path(group), path);
+    enum zb_code code = whole ? zb__node_kind(zb_node_hierarchy(group), whole, &kind, err)
+                              : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
+    if (!code && !kind)
+        code =
+            zb_fail(err, ZB_ENOTFOUND, "there is no node /%s, to which a name could lead", whole);
+    free(whole);
+    return code;
+}
+
+/* Sets *needed when the path has no name, and gives it one. */
+static enum zb_code give_name(zb_moved *moved, const zb_node *group, const wish *asked,
+                              bool *needed, zb_error *err) {
+    char *name = asked->path ? zb_moved_name(moved, asked->path) : NULL;
+    *needed = asked->path && !name;
     free(name);
-    return *needed ? zb__moved_assign(moved, path, err) : ZB_OK;
+    enum zb_code code = *needed && asked->is_node ? expect_node(group, asked->path, err) : ZB_OK;
+    return code || !*needed ? code : zb__moved_assign(moved, asked->path, err);
 }
 
 /* The edit of the attribute, which counts while it is what it was made of. */
@@ -32,40 +53,46 @@ static enum zb_code make_edit(const zb_node *now, const zb_hdf5_extension *exten
     return ZB_OK;
 }
 
+/* The member as it stands; an empty one where there is none. */
+static enum zb_code read_moved(const zb_node *now, zb_moved **moved, bool *kept, zb_error *err) {
+    zb_json *empty = NULL;
+    enum zb_code code = zb_moved_of(now, moved, kept, err);
+    if (code || *kept)
+        return code;
+    code = zb_json_parse("{}", 2, &empty, err);
+    if (!code)
+        code = zb_moved_parse(empty, moved, err);
+    zb_json_free(empty);
+    return code;
+}
+
 static enum zb_code begin(void *context, const zb_node *now, zb_node_edits *out, zb_error *err) {
-    const char *path = context;
+    const wish *asked = context;
     const zb_json *value = zb_json_get(zb_node_attributes(now), ZB_HDF5_EXTENSION);
     zb_hdf5_extension *extension;
-    zb_json *empty = NULL;
     zb_moved *moved = NULL;
-    enum zb_code code = zb_hdf5_extension_parse(value, &extension, err);
-    const zb_json *member = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED);
-    bool needed = !member;
-    if (!code && !member)
-        code = zb_json_parse("{}", 2, &empty, err);
+    bool kept = true, is_nameless = false;
+    enum zb_code code = zb_hdf5_extension_of(now, &extension, err);
     if (!code && !extension && value)
         code = zb_fail(err, ZB_EUNSUPPORTED,
                        "the attribute " ZB_HDF5_EXTENSION " of /%s is of another program or "
                        "version",
                        zb_node_path(now));
     if (!code)
-        code = zb_moved_parse(member ? member : empty, &moved, err);
-    if (!code) {
-        bool is_nameless;
-        code = give_name(moved, path, &is_nameless, err);
-        needed |= is_nameless;
-    }
-    if (!code && needed)
+        code = read_moved(now, &moved, &kept, err);
+    if (!code)
+        code = give_name(moved, now, asked, &is_nameless, err);
+    if (!code && (!kept || is_nameless))
         code = make_edit(now, extension, moved, out, err);
     zb_moved_free(moved);
-    zb_json_free(empty);
     zb_hdf5_extension_free(extension);
     return code;
 }
 
-enum zb_code zb_moved_begin(const zb_node *group, const char *path, zb_error *err) {
+enum zb_code zb_moved_begin(const zb_node *group, const char *path, bool is_node, zb_error *err) {
     zb_node *changed;
-    enum zb_code code = zb_node_edit(group, begin, (char *)(uintptr_t)path, &changed, err);
+    wish asked = {.path = path, .is_node = is_node};
+    enum zb_code code = zb_node_edit(group, begin, &asked, &changed, err);
     zb_node_release(changed);
     return code;
 }

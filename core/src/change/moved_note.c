@@ -5,60 +5,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "extension/moved.h"
+#include "change/tracking.h"
 #include "hierarchy/path.h"
-#include "node/document.h"
 #include "node/edit.h"
+#include "node/document.h"
 #include "node/node.h"
 #include "util/list.h"
 
-/* ---- A group above ---- */
+/* ---- Documents ---- */
 
-/* Edits the document, if the group keeps track; else *changed is false. */
-static enum zb_code edit(zb__document *document, const char *from, const char *to, bool *changed,
-                         zb_error *err) {
-    static const char *const path[] = {"attributes", NULL};
-    const zb_json *attributes = zb_json_get(document->json, "attributes");
-    zb_hdf5_extension *extension;
-    zb_moved *moved = NULL;
-    char *text = NULL;
-    zb_json *value = NULL;
-    enum zb_code code =
-        zb_hdf5_extension_parse(zb_json_get(attributes, ZB_HDF5_EXTENSION), &extension, err);
-    if (!code)
-        code = zb_moved_parse(zb_hdf5_extension_get(extension, ZB_HDF5_MOVED), &moved, err);
-    *changed = moved != NULL;
-    if (!code && moved)
-        code = zb__moved_move(moved, from, to, err);
-    if (!code && moved)
-        code = zb__moved_put(extension, moved, &text, err);
-    if (!code && text)
-        code = zb_json_parse(text, strlen(text), &value, err);
-    if (!code && value)
-        code = zb__document_edit(document, path, ZB_HDF5_EXTENSION, value, NULL, err);
-    if (!code && value)
-        code = zb__node_check_size(document->text, document->size, document->json, err);
-    zb_json_free(value);
-    free(text);
-    zb_moved_free(moved);
-    zb_hdf5_extension_free(extension);
-    return code;
+static enum zb_code copy_text(const zb__document *document, zb__document *out, zb_error *err) {
+    *out = (zb__document){.text = malloc(document->size + 1), .size = document->size};
+    if (!out->text)
+        return zb_fail(err, ZB_ENOMEM, "out of memory for a document");
+    memcpy(out->text, document->text, document->size + 1);
+    return ZB_OK;
 }
 
-static bool remember(zb__moved_note *note, const char *path, const zb__document *document) {
-    zb__entries *list = &note->before;
-    char *copy = strdup(path), *text = malloc(document->size + 1);
-    if (!copy || !text ||
-        !zb__list_grow(&list->entry, list->count, &list->capacity, sizeof *list->entry)) {
-        free(copy);
-        free(text);
-        return false;
+static enum zb_code put(zb__change *change, const char *path, const zb__document *document,
+                        zb_error *err) {
+    return zb__change_put(change, path, document->text, document->size, err);
+}
+
+static bool is_same(const zb__document *a, const zb__document *b) {
+    return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
+}
+
+static void clear(zb__noted_group *group) {
+    free(group->path);
+    zb__document_free(&group->before);
+    zb__document_free(&group->after);
+}
+
+/* ---- Noting ---- */
+
+/* Makes the documents before and after the change; `document` becomes the one that stands
+   meanwhile. Where all are the same nothing has to be put. */
+static enum zb_code prepare(zb__document *document, const char *from, const char *to,
+                            zb__noted_group *noted, zb_error *err) {
+    zb__tracking group;
+    char *value = NULL;
+    enum zb_code code = zb__tracking_load(document, &group, err);
+    if (!code)
+        code = copy_text(document, &noted->before, err);
+    if (!code && group.moved)
+        code = zb__moved_move(group.moved, from, to, err);
+    if (!code && group.moved && to)
+        code = zb__moved_put_moving(group.extension, from, to, &value, err);
+    if (!code && group.moved)
+        code = zb__tracking_set(document, &group, err);
+    if (!code && value && !is_same(document, &noted->before)) {
+        code = copy_text(document, &noted->after, err);
+        if (!code)
+            code = zb__tracking_set_value(document, value, err);
+        value = NULL;
     }
-    memcpy(text, document->text, document->size);
-    text[document->size] = '\0';
-    list->entry[list->count++] =
-        (zb__entry){.path = copy, .document = {.text = text, .size = document->size}};
-    return true;
+    free(value);
+    zb__tracking_free(&group);
+    return code;
 }
 
 static bool is_tracking(const zb__change *change, const char *group) {
@@ -69,21 +73,27 @@ static bool is_tracking(const zb__change *change, const char *group) {
 }
 
 /* from, to: relative to the group. */
-static enum zb_code note_in(zb__change *change, const char *group, const char *from, const char *to,
+static enum zb_code note_in(zb__change *change, const char *path, const char *from, const char *to,
                             zb__moved_note *note, zb_error *err) {
     zb__document document;
-    bool changed = false;
-    if (!is_tracking(change, group))
+    if (!is_tracking(change, path))
         return ZB_OK;
-    enum zb_code code = zb__node_outline(change->hierarchy, group, &document, err);
+    enum zb_code code = zb__node_outline(change->hierarchy, path, &document, err);
     if (code)
         return code;
-    if (!remember(note, group, &document))
+    zb__noted_group noted = {.path = strdup(path)};
+    if (!noted.path ||
+        !zb__list_grow(&note->group, note->count, &note->capacity, sizeof *note->group))
         code = zb_fail(err, ZB_ENOMEM, "out of memory for a document");
     if (!code)
-        code = edit(&document, from, to, &changed, err);
-    if (!code && changed)
-        code = zb__change_put(change, group, document.text, document.size, err);
+        code = prepare(&document, from, to, &noted, err);
+    const bool is_kept = !code && !is_same(&document, &noted.before);
+    if (is_kept)
+        note->group[note->count++] = noted;
+    else
+        clear(&noted);
+    if (is_kept)
+        code = put(change, path, &document, err);
     zb__document_free(&document);
     return code;
 }
@@ -101,15 +111,15 @@ enum zb_code zb__moved_take_note(zb__change *change, const char *from, const cha
     return code;
 }
 
+/* A document that cannot be put leaves what the next change settles. */
 void zb__moved_note_end(zb__change *change, zb__moved_note *note, bool undo) {
-    for (size_t i = 0; i < note->before.count; i++) {
-        zb__entry *group = &note->before.entry[i];
-        if (undo)
-            (void)zb__change_put(change, group->path, group->document.text, group->document.size,
-                                 NULL);
-        free(group->path);
-        zb__document_free(&group->document);
+    for (size_t i = 0; i < note->count; i++) {
+        zb__noted_group *group = &note->group[i];
+        const zb__document *end = undo ? &group->before : &group->after;
+        if (end->text)
+            (void)put(change, group->path, end, NULL);
+        clear(group);
     }
-    free(note->before.entry);
-    *note = (zb__moved_note){.before = {.count = 0}};
+    free(note->group);
+    *note = (zb__moved_note){.count = 0};
 }

@@ -278,9 +278,11 @@ enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err)
     return code;
 }
 
-enum zb_code zb_node_delete(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
+/* is_noted: names of the node lead nowhere from now on. */
+static enum zb_code delete_node(zb_hierarchy *hierarchy, const char *path, bool is_noted,
+                                zb_error *err) {
     zb__change change;
-    zb__moved_note note = {.before = {.count = 0}};
+    zb__moved_note note = {.count = 0};
     enum zb_code code = zb__path_check(path, err);
     if (!code)
         code = zb__change_begin(hierarchy, &change, err);
@@ -289,7 +291,7 @@ enum zb_code zb_node_delete(zb_hierarchy *hierarchy, const char *path, zb_error 
     code = zb__change_above(&change, path, false, err);
     if (!code)
         code = zb__change_drop(&change, err);
-    if (!code)
+    if (!code && is_noted)
         code = zb__moved_take_note(&change, path, NULL, &note, err);
     if (!code)
         code = zb__node_erase(&change, path, err);
@@ -297,4 +299,12 @@ enum zb_code zb_node_delete(zb_hierarchy *hierarchy, const char *path, zb_error 
     if (code)
         zb_error_prefix(err, code, "deleting /%s from store %s", path, hierarchy->store->label);
     return zb__change_end(&change, code, err);
+}
+
+enum zb_code zb_node_delete(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
+    return delete_node(hierarchy, path, true, err);
+}
+
+enum zb_code zb_node_withdraw(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
+    return delete_node(hierarchy, path, false, err);
 }

@@ -76,6 +76,12 @@ static void put_value(changing *c, zb_json_writer *out, const char *name, const 
     zb_json_write_value(out, value);
 }
 
+static void put_text(changing *c, zb_json_writer *out, const char *name, const char *json) {
+    c->any = true;
+    zb_json_write_name(out, name);
+    zb_json_write_raw(out, json);
+}
+
 /* A list that another program may have changed, too. */
 static void put_list(changing *c, zb_json_writer *out, const zb_hdf5_change *change) {
     const zb__hdf5_row *row = zb__hdf5_row_of(change->member);
@@ -117,6 +123,8 @@ static void put_members(changing *c, zb_json_writer *out) {
             continue;
         if (c->base != c->now && row->merge != ZB__MERGE_LAST)
             put_list(c, out, change);
+        else if (change->json)
+            put_text(c, out, row->name, change->json);
         else if (change->value)
             put_value(c, out, row->name, change->value);
     }

@@ -25,6 +25,7 @@ static const zb__hdf5_row rows[ZB_HDF5_MEMBERS] = {
     [ZB_HDF5_ORDER_INDEXED] = {"order_indexed", BOOL, ZB__MERGE_LAST, ZB__COPIES_NONE},
     [ZB_HDF5_DIMENSIONS] = {"dimensions", OBJECT, ZB__MERGE_LAST, ZB__COPIES_NONE},
     [ZB_HDF5_MOVED] = {"moved", OBJECT, ZB__MERGE_LAST, ZB__COPIES_NONE},
+    [ZB_HDF5_MOVING] = {"moving", LIST, ZB__MERGE_LAST, ZB__COPIES_NONE},
     [ZB_HDF5_NAMES] = {"names", LIST, ZB__MERGE_NAMES, ZB__COPIES_NONE},
     [ZB_HDF5_CREATION] = {"creation", OBJECT, ZB__MERGE_LAST, ZB__COPIES_TYPES},
     [ZB_HDF5_COMMENT] = {"comment", TEXT, ZB__MERGE_LAST, ZB__COPIES_TYPES},
@@ -78,11 +79,9 @@ enum zb_code zb_hdf5_extension_parse(const zb_json *value, zb_hdf5_extension **o
     return ZB_OK;
 }
 
-zb_hdf5_extension *zb_hdf5_extension_of(const zb_node *node) {
-    zb_hdf5_extension *extension;
-    (void)zb_hdf5_extension_parse(zb_json_get(zb_node_attributes(node), ZB_HDF5_EXTENSION),
-                                  &extension, NULL);
-    return extension;
+enum zb_code zb_hdf5_extension_of(const zb_node *node, zb_hdf5_extension **out, zb_error *err) {
+    return zb_hdf5_extension_parse(zb_json_get(zb_node_attributes(node), ZB_HDF5_EXTENSION), out,
+                                   err);
 }
 
 zb_hdf5_extension *zb_hdf5_extension_copy(const zb_hdf5_extension *extension) {
@@ -124,7 +123,7 @@ bool zb_hdf5_extension_uses_types(const zb_hdf5_extension *extension) {
     return entry != NULL;
 }
 
-char *zb_hdf5_entry_rename(const zb_json *entry, const char *path) {
+char *zb_hdf5_entry_rename(const zb_json *entry, const char *name) {
     zb_json_writer *out = zb_json_writer_new();
     zb_json_begin_object(out);
     for (const zb_json *one = zb_json_first(entry); one; one = zb_json_next(one)) {
@@ -133,7 +132,7 @@ char *zb_hdf5_entry_rename(const zb_json *entry, const char *path) {
             continue;
         }
         zb_json_write_name(out, NAMED);
-        zb_json_write_string(out, path);
+        zb_json_write_string(out, name);
     }
     zb_json_end_object(out);
     return zb_json_writer_end(out, NULL);
@@ -186,29 +185,4 @@ static bool resolve(const char *base, const char *text, char **path) {
 char *zb_path_resolve(const char *base, const char *text) {
     char *path;
     return resolve(base, text, &path) ? path : NULL;
-}
-
-/* False when memory runs out. */
-static bool visit(const char *base, const char *text, zb_hdf5_path_fn fn, void *context) {
-    char *path = NULL;
-    const bool complete = !text || resolve(base, text, &path);
-    if (path)
-        fn(context, path);
-    free(path);
-    return complete;
-}
-
-enum zb_code zb_hdf5_linked_paths(const zb_node *node, zb_hdf5_path_fn fn, void *context,
-                                  zb_error *err) {
-    zb_hdf5_extension *extension = zb_hdf5_extension_of(node);
-    const char *base = zb_node_path(node);
-    bool complete = true;
-    const zb_json *one = zb_json_first(zb_hdf5_extension_get(extension, ZB_HDF5_NAMES));
-    for (; one; one = zb_json_next(one))
-        complete &= visit(base, zb_json_string(one), fn, context);
-    one = zb_json_first(zb_hdf5_extension_get(extension, ZB_HDF5_LINKS));
-    for (; one; one = zb_json_next(one))
-        complete &= visit(base, zb_json_string(zb_json_get(one, "hard")), fn, context);
-    zb_hdf5_extension_free(extension);
-    return complete ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for the links of /%s", base);
 }

@@ -19,6 +19,7 @@
 typedef struct entry {
     char *name, *path; /* path NULL: deleted */
     bool is_needless;  /* drop_needless will drop it */
+    bool is_new;       /* put_last will move it to the end */
 } entry;
 
 struct zb_moved {
@@ -147,12 +148,43 @@ static char *follow_and_return(const zb_moved *moved, const char *text, bool is_
     return there;
 }
 
+bool zb_moved_is_plain(const zb_moved *moved) {
+    return !moved || moved->count == 0;
+}
+
 char *zb_moved_path(const zb_moved *moved, const char *name) {
     return follow_and_return(moved, name, false);
 }
 
 char *zb_moved_name(const zb_moved *moved, const char *path) {
     return follow_and_return(moved, path, true);
+}
+
+/* ---- Sizes ---- */
+
+/* At most what a text takes in the document: it stands in JSON in a string of JSON, where a quote
+   takes four bytes, and a control character seven. */
+static uint64_t bytes_of_text(const char *text) {
+    uint64_t bytes = 0;
+    for (; *text; text++)
+        bytes += (unsigned char)*text < ' ' ? 7 : *text == '"' || *text == '\\' ? 4 : 1;
+    return bytes;
+}
+
+/* With quotes, colon and comma. */
+static uint64_t bytes_of(const entry *one) {
+    return bytes_of_text(one->name) + (one->path ? bytes_of_text(one->path) : 0) + 16;
+}
+
+/* Of the whole member. */
+static uint64_t most_bytes(void) {
+    return zb_limits_get()->document_bytes / 8;
+}
+
+static enum zb_code fail_limit(zb_error *err) {
+    return zb_fail(err, ZB_ELIMIT,
+                   "the names of nodes that have moved take more than an eighth of a document "
+                   "(limit document_bytes): h5repack makes a store without them");
 }
 
 /* ---- Parsing ---- */
@@ -208,7 +240,9 @@ enum zb_code zb_moved_parse(const zb_json *member, zb_moved **out, zb_error *err
         return ZB_OK;
     zb_moved *moved = calloc(1, sizeof *moved);
     bool complete = moved != NULL;
-    for (const zb_json *one = zb_json_first(member); one && complete; one = zb_json_next(one)) {
+    uint64_t bytes = 0;
+    for (const zb_json *one = zb_json_first(member); one && complete && bytes <= most_bytes();
+         one = zb_json_next(one)) {
         const char *path = zb_json_string(one);
         const bool is_gone = zb_json_kind_of(one) == ZB_JSON_NULL;
         if (!*zb_json_name(one) || !is_path(zb_json_name(one)) ||
@@ -218,34 +252,48 @@ enum zb_code zb_moved_parse(const zb_json *member, zb_moved **out, zb_error *err
         complete = !path || copy;
         if (complete)
             complete = add(moved, strdup(zb_json_name(one)), copy);
+        if (complete)
+            bytes += bytes_of(&moved->entry[moved->count - 1]);
     }
-    if (complete && sort(moved)) {
+    if (complete && bytes <= most_bytes() && sort(moved)) {
         *out = moved;
         return ZB_OK;
     }
     zb_moved_free(moved);
-    return fail_memory(err);
-}
-
-enum zb_code zb__moved_is_kept(const zb_json *attributes, bool *kept, zb_error *err) {
-    zb_hdf5_extension *extension;
-    const enum zb_code code =
-        zb_hdf5_extension_parse(zb_json_get(attributes, ZB_HDF5_EXTENSION), &extension, err);
-    *kept = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED) != NULL;
-    zb_hdf5_extension_free(extension);
-    return code;
+    return complete && bytes > most_bytes() ? fail_limit(err) : fail_memory(err);
 }
 
 /* ---- Changing ---- */
 
-/* A name that no path has: its last part ends so. */
+/* Whether a name looks like one that no path has: its last part ends so. */
 static bool is_given(const char *name) {
     const char *mark = strrchr(name, ';');
     return mark && strlen(mark) == 17 && strspn(mark + 1, "0123456789abcdef") == 16;
 }
 
-/* The paths of entries that lie where a node was. Names of deleted nodes stay where a path could be
-   taken for them. */
+/* Puts the entries that are marked behind the others: they were deleted last. */
+static bool put_last(zb_moved *moved) {
+    entry *marked = malloc((moved->count + 1) * sizeof *marked);
+    size_t kept = 0, count = 0;
+    if (!marked)
+        return false;
+    for (size_t i = 0; i < moved->count; i++) {
+        if (moved->entry[i].is_new)
+            marked[count++] = moved->entry[i];
+        else
+            moved->entry[kept++] = moved->entry[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        marked[i].is_new = false;
+        moved->entry[kept++] = marked[i];
+    }
+    free(marked);
+    moved->is_sorted = false;
+    return true;
+}
+
+/* The paths of entries that lie where a node was. Names of deleted nodes stay, also those that were
+   given: a node may be called like one. */
 static bool change_paths(zb_moved *moved, const char *from, const char *to) {
     for (size_t i = 0; i < moved->count; i++) {
         entry *one = &moved->entry[i];
@@ -257,11 +305,10 @@ static bool change_paths(zb_moved *moved, const char *from, const char *to) {
             return false;
         free(one->path);
         one->path = path;
-        one->is_needless = !to && is_given(one->name);
+        one->is_new = !to;
         moved->is_sorted = false;
     }
-    drop_needless(moved);
-    return true;
+    return to || put_last(moved);
 }
 
 /* The entry that decides about the names around one that is there; NULL for none. */
@@ -304,7 +351,7 @@ enum zb_code zb__moved_move(zb_moved *moved, const char *from, const char *to, z
     char *name = zb_moved_name(moved, from), *path = to && name ? strdup(to) : NULL;
     const bool is_new = name && !find(moved, name, strlen(name), false);
     bool complete = (!to || !name || path) && change_paths(moved, from, to);
-    if (complete && is_new && (to || !is_given(name))) {
+    if (complete && is_new) {
         complete = add(moved, strdup(name), path);
         path = NULL;
     }
@@ -336,36 +383,31 @@ enum zb_code zb__moved_assign(zb_moved *moved, const char *path, zb_error *err) 
 
 /* ---- Printing ---- */
 
-/* At most what a text takes in the document: it stands in JSON in a string of JSON, where a quote
-   takes four bytes, and a control character seven. */
-static uint64_t bytes_of_text(const char *text) {
-    uint64_t bytes = 0;
-    for (; *text; text++)
-        bytes += (unsigned char)*text < ' ' ? 7 : *text == '"' || *text == '\\' ? 4 : 1;
-    return bytes;
-}
+/* Which entries stay: those of deleted nodes go, the first ones first, until there is room. */
+typedef struct room {
+    uint64_t bytes, deleted; /* that are taken */
+    bool *is_left_out;       /* [count] */
+} room;
 
-/* With quotes, colon and comma. */
-static uint64_t bytes_of(const entry *one) {
-    return bytes_of_text(one->name) + (one->path ? bytes_of_text(one->path) : 0) + 16;
-}
-
-enum zb_code zb__moved_print(const zb_moved *moved, zb_json **out, zb_error *err) {
-    const uint64_t limit = zb_limits_get()->document_bytes / 8;
-    uint64_t bytes = 0, deleted = 0;
-    for (size_t i = 0; i < moved->count; i++) {
-        bytes += bytes_of(&moved->entry[i]);
-        deleted += moved->entry[i].path ? 0 : bytes_of(&moved->entry[i]);
+static void leave_out(const zb_moved *moved, room *r, bool given) {
+    const uint64_t most = most_bytes();
+    for (size_t i = 0; i < moved->count && (r->bytes > most || r->deleted > most / 8); i++) {
+        const entry *one = &moved->entry[i];
+        if (one->path || is_given(one->name) != given)
+            continue;
+        r->is_left_out[i] = true;
+        r->bytes -= bytes_of(one);
+        r->deleted -= bytes_of(one);
     }
+}
+
+static char *print(const zb_moved *moved, const room *r) {
     zb_json_writer *w = zb_json_writer_new();
     zb_json_begin_object(w);
     for (size_t i = 0; i < moved->count; i++) {
         const entry *one = &moved->entry[i];
-        if (!one->path && (bytes > limit || deleted > limit / 8)) {
-            bytes -= bytes_of(one);
-            deleted -= bytes_of(one);
+        if (r->is_left_out[i])
             continue;
-        }
         zb_json_write_name(w, one->name);
         if (one->path)
             zb_json_write_string(w, one->path);
@@ -373,26 +415,29 @@ enum zb_code zb__moved_print(const zb_moved *moved, zb_json **out, zb_error *err
             zb_json_write_null(w);
     }
     zb_json_end_object(w);
-    size_t size;
-    char *text = zb_json_writer_end(w, &size);
-    enum zb_code code = !text ? fail_memory(err) : ZB_OK;
-    if (!code && bytes > limit)
-        code = zb_fail(err, ZB_ELIMIT,
-                       "the names of nodes that have moved take more than an eighth of a document "
-                       "(limit document_bytes): h5repack makes a store without them");
-    if (!code)
-        code = zb_json_parse(text, size, out, err);
-    free(text);
-    return code;
+    return zb_json_writer_end(w, NULL);
 }
 
-enum zb_code zb__moved_put(const zb_hdf5_extension *extension, const zb_moved *moved, char **out,
-                           zb_error *err) {
-    zb_json *member = NULL;
-    enum zb_code code = zb__moved_print(moved, &member, err);
-    const zb_hdf5_change change = {.member = ZB_HDF5_MOVED, .value = member};
-    if (!code)
-        code = zb_hdf5_extension_change(extension, extension, &change, 1, NULL, NULL, out, err);
-    zb_json_free(member);
-    return code;
+enum zb_code zb__moved_print(const zb_moved *moved, char **out, zb_error *err) {
+    room r = {.is_left_out = calloc(moved->count + 1, 1)};
+    *out = NULL;
+    if (!r.is_left_out)
+        return fail_memory(err);
+    for (size_t i = 0; i < moved->count; i++) {
+        r.bytes += bytes_of(&moved->entry[i]);
+        r.deleted += moved->entry[i].path ? 0 : bytes_of(&moved->entry[i]);
+    }
+    leave_out(moved, &r, true);
+    leave_out(moved, &r, false);
+    if (r.bytes <= most_bytes())
+        *out = print(moved, &r);
+    free(r.is_left_out);
+    return *out ? ZB_OK : r.bytes > most_bytes() ? fail_limit(err) : fail_memory(err);
+}
+
+enum zb_code zb__moved_settle(zb_moved *moved, const char *from, const char *to, bool is_at_from,
+                              bool is_at_to, zb_error *err) {
+    if (is_at_from && !is_at_to)
+        return ZB_OK;
+    return zb__moved_move(moved, from, is_at_to && !is_at_from ? to : NULL, err);
 }

@@ -136,10 +136,20 @@ static enum zb_code apply(splice *s, const zb__document *document, zb__document 
                   : zb_fail(err, ZB_ENOMEM, "out of memory for a document");
 }
 
+/* The same in place. */
+static enum zb_code apply_to(splice *s, zb__document *document, zb_error *err) {
+    zb__document edited;
+    const enum zb_code code = apply(s, document, &edited, err);
+    if (code)
+        return code;
+    zb__document_free(document);
+    *document = edited;
+    return ZB_OK;
+}
+
 enum zb_code zb__document_edit(zb__document *document, const char *const *path, const char *name,
                                const zb_json *value, const char *before, zb_error *err) {
     splice s;
-    zb__document edited;
     enum zb_code code = find_object(document, path, &s, err);
     if (code)
         return code;
@@ -155,12 +165,22 @@ enum zb_code zb__document_edit(zb__document *document, const char *const *path, 
     } else {
         take_out(&s, member);
     }
-    code = apply(&s, document, &edited, err);
+    return apply_to(&s, document, err);
+}
+
+enum zb_code zb__document_replace(zb__document *document, const char *const *path, const char *name,
+                                  const char *json, zb_error *err) {
+    splice s;
+    enum zb_code code = find_object(document, path, &s, err);
+    const zb_json *member = code ? NULL : zb_json_get(s.object, name);
+    if (!code && !member)
+        code = zb_fail(err, ZB_EFORMAT, "there is no member %s to replace", name);
     if (code)
         return code;
-    zb__document_free(document);
-    *document = edited;
-    return ZB_OK;
+    s.from = zb_json_place_of(member).begin;
+    s.to = zb_json_place_of(member).end;
+    zb_json_write_raw(&s.out, json);
+    return apply_to(&s, document, err);
 }
 
 enum zb_code zb__document_without(const zb__document *document, const char *name, zb__document *out,

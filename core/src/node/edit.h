@@ -30,6 +30,10 @@ void zb__document_free(zb__document *document); /* all zeros is allowed */
 enum zb_code zb__document_edit(zb__document *document, const char *const *path, const char *name,
                                const zb_json *value, const char *before, zb_error *err);
 
+/* Replaces such a member, which is there (ZB_EFORMAT), by a JSON text. */
+enum zb_code zb__document_replace(zb__document *document, const char *const *path, const char *name,
+                                  const char *json, zb_error *err);
+
 /* A document that is like this one without the member `name` of its root. */
 enum zb_code zb__document_without(const zb__document *document, const char *name, zb__document *out,
                                   zb_error *err);

@@ -13,12 +13,15 @@
 namespace zarr3 {
 
 Hdf5Extension hdf5_side_of(const zb_node *node) {
-    return Hdf5Extension(node == nullptr ? nullptr : zb_hdf5_extension_of(node));
+    return node == nullptr ? Hdf5Extension() : parse_hdf5_side(attribute(node, kHdf5Side));
 }
 
+/* A lack of memory is all that can go wrong, and must not look like an attribute that is not
+   ours. */
 Hdf5Extension parse_hdf5_side(const zb_json *value) {
     zb_hdf5_extension *extension = nullptr;
-    (void)zb_hdf5_extension_parse(value, &extension, nullptr);
+    if (zb_hdf5_extension_parse(value, &extension, nullptr) != ZB_OK)
+        throw std::bad_alloc();
     return Hdf5Extension(extension);
 }
 
@@ -67,22 +70,22 @@ class Question {
 } // namespace
 
 std::string with_hdf5_entries(const zb_hdf5_extension *side, const zb_json *entries) {
-    const zb_hdf5_change change = {ZB_HDF5_ATTRIBUTES, nullptr, entries};
+    const zb_hdf5_change change = {ZB_HDF5_ATTRIBUTES, nullptr, entries, nullptr};
     char *text = nullptr;
     const enum zb_code code =
         zb_hdf5_extension_change(side, side, &change, 1, nullptr, nullptr, &text, nullptr);
     return take_text(code, text);
 }
 
-std::vector<std::string> linked_places(const zb_node *node) {
-    std::vector<std::string> places;
+enum zb_code lost_links(const zb_node *node, std::vector<std::string> *places, zb_error *err) {
     Question add([&](const char *path) {
-        places.emplace_back(path);
+        places->emplace_back(path);
         return true;
     });
     const auto visit = [](void *context, const char *path) { Question::ask(context, path); };
-    add.finish(zb_hdf5_linked_paths(node, visit, &add, nullptr), nullptr);
-    return places;
+    const enum zb_code code = zb_hdf5_lost_links(node, visit, &add, err);
+    add.finish(ZB_OK, nullptr);
+    return code;
 }
 
 /* ---- Copies ---- */

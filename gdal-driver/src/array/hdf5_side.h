@@ -37,8 +37,8 @@ Hdf5Extension parse_hdf5_side(const std::string &value);
 std::string with_hdf5_entries(const zb_hdf5_extension *side, const zb_json *entries);
 
 /* Where HDF5 has further hard links to the node, and what those in it lead to (docs/hdf5.md,
-   "Links"): paths in the store. */
-std::vector<std::string> linked_places(const zb_node *node);
+   "Links"), as far as they would be lost when it moves: paths in the store. */
+enum zb_code lost_links(const zb_node *node, std::vector<std::string> *places, zb_error *err);
 
 /* What is true of another node with the same elements, as the attribute's value (JSON text): types,
    creation lists, comments. Not links, orders, scales and references, which are the node's own.

@@ -49,7 +49,7 @@ typedef struct vol_attr {
        whose form the elements are kept: that type (scales/scale_attributes.h). */
     vol_held_type new_refs;
     hid_t space; /* likewise; 0: as ndim and dims say */
-    /* The path of the named datatype that the type is (objects/named_types.h), or NULL. */
+    /* The name of the named datatype that the type is (objects/named_types.h), or NULL. */
     char *named;
     char *array; /* the hidden array (attributes/large.h) with the elements, until they are read; or
                     NULL */

@@ -244,22 +244,27 @@ static const char *path_to_come(const vol_form *form, uint64_t token) {
     return form->file->to_come ? vol_map_get(form->file->to_come, token) : NULL;
 }
 
-const char *vol_reference_path(const vol_form *form, const void *element) {
+/* *node is the one that has the path; NULL for an object that is still to come. */
+static const char *find_path(const vol_form *form, const void *element, const vol_node **node) {
     uint64_t token;
     memcpy(&token, element, sizeof token);
     const char *path = token ? path_to_come(form, token) : NULL;
-    if (path || !token)
-        return path;
-    const vol_node *node = vol_node_by_token(form->file, token, NULL);
-    return node && !node->loose ? node->path : NULL;
+    *node = path || !token ? NULL : vol_node_by_token(form->file, token, NULL);
+    return *node && !(*node)->loose ? (*node)->path : path;
+}
+
+const char *vol_reference_path(const vol_form *form, const void *element) {
+    const vol_node *node;
+    return find_path(form, element, &node);
 }
 
 enum zb_code vol_reference_text(const vol_form *form, const void *element, char **text,
                                 zb_error *err) {
-    const char *path = vol_reference_path(form, element);
+    const vol_node *node;
+    const char *path = find_path(form, element, &node);
     *text = NULL;
     if (path && !form->by_path)
-        return vol_moved_refer(form->file, path, text, err);
+        return vol_moved_refer(form->file, path, node && !node->is_dimension, text, err);
     if (path && !(*text = strdup(path)))
         return zb_fail(err, ZB_ENOMEM, "no memory for a reference");
     return ZB_OK;

@@ -189,8 +189,10 @@ static void make_null(char *element, bits *all) {
 
 /* Makes those null again. What an array says that has another number of texts, and of texts that
    are not empty, another program has made: it does not count. */
-static void apply_nulls(const vol_form *form, size_t count, void *elements, const zb_node *array) {
-    zb_hdf5_extension *side = zb_hdf5_extension_of(array);
+static enum zb_code apply_nulls(const vol_form *form, size_t count, void *elements,
+                                const zb_node *array, zb_error *err) {
+    zb_hdf5_extension *side;
+    const enum zb_code code = zb_hdf5_extension_of(array, &side, err);
     const char *base64 = zb_json_string(zb_hdf5_extension_get(side, ZB_HDF5_NULL_TEXTS));
     size_t size = 0;
     bits all = {.bytes = base64 ? zb_base64_parse(base64, &size) : NULL}, counted = {.count = 0};
@@ -201,6 +203,7 @@ static void apply_nulls(const vol_form *form, size_t count, void *elements, cons
     }
     free(all.bytes);
     zb_hdf5_extension_free(side);
+    return code;
 }
 
 /* ---- Writing ---- */
@@ -307,7 +310,7 @@ static enum zb_code read_elements(const vol_attr *attr, hid_t type, const vol_fo
     if (!code)
         code = parse_texts(attr, type, form, element->nested, slices, out, err);
     if (!code)
-        apply_nulls(form, attr->count, out, array);
+        code = apply_nulls(form, attr->count, out, array, err);
     zb_values_free(values);
     free(slices);
     return code;

@@ -134,10 +134,14 @@ static herr_t keep(vol_node *owner, const char *name, vol_attr *attr, bool compl
 herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, H5T_cset_t cset, hid_t type,
                                  hid_t space) {
     vol_attr attr;
+    char *named;
+    zb_error err = {0};
+    if (vol_named_refer(owner->file, type, &named, &err) != ZB_OK)
+        return vol_attr_push_failed(owner->file->lib, "create", name, &err);
     bool described = vol_attr_describe(owner->file->lib, name, type, space, &attr);
     vol_owners_note(owner);
     attr.place = VOL_ATTR_UNWRITTEN;
-    attr.named = vol_named_path(owner->file, type);
+    attr.named = named;
     attr.is_utf8 = vol_charset_is_needed(name, cset);
     return keep(owner, name, &attr, described);
 }

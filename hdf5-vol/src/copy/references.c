@@ -341,7 +341,10 @@ static herr_t change_in_attribute(vol_node *node, const char *name, const vol_re
 /* The names of the entries that may tell of references, from a copy of the member: storing one
    changes it. */
 static herr_t change_in_attributes(vol_node *node, const vol_reference_map *map) {
-    zb_hdf5_extension *side = zb_hdf5_extension_of(node->zarr);
+    zb_hdf5_extension *side;
+    zb_error err = {0};
+    if (zb_hdf5_extension_of(node->zarr, &side, &err) != ZB_OK)
+        return VOL_PUSH_ZB(node->file->lib, SYM, CANTCOPY, &err);
     const zb_json *entry = zb_json_first(zb_hdf5_extension_get(side, ZB_HDF5_ATTRIBUTES));
     herr_t result = 0;
     for (; entry && result >= 0; entry = zb_json_next(entry))

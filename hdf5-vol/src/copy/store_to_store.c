@@ -304,7 +304,7 @@ enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_cop
     if (!code)
         code = vol_scales_copied(node, *made, err);
     if (!code)
-        code = vol_named_paths_copied(*made, node->path, err);
+        code = vol_named_paths_copied(node, *made, err);
     if (!code)
         code = vol_reference_copied(*made, err);
     return !code && how->without_attributes ? remove_attributes(*made, err) : code;

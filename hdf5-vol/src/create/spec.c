@@ -250,17 +250,18 @@ static enum zb_code keep_type(h5_lib *lib, hid_t type, vol_spec *out, zb_error *
     return code;
 }
 
-/* The path of the named datatype that the type is, as a member of side.h. */
+/* The name of the named datatype that the type is, as a member of side.h. */
 static enum zb_code keep_named(const vol_file *file, hid_t type, vol_spec *out, zb_error *err) {
-    char *path = vol_named_path(file, type);
-    if (!path)
-        return ZB_OK;
+    char *name;
+    enum zb_code code = vol_named_refer(file, type, &name, err);
+    if (code || !name)
+        return code;
     zb_json_writer *text = zb_json_writer_new();
-    zb_json_write_string(text, path);
-    free(path);
+    zb_json_write_string(text, name);
+    free(name);
     char *json = zb_json_writer_end(text, NULL);
-    enum zb_code code = json ? vol_side_put(&out->side, ZB_HDF5_NAMED, json, err)
-                             : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    code = json ? vol_side_put(&out->side, ZB_HDF5_NAMED, json, err)
+                : zb_fail(err, ZB_ENOMEM, "no memory for a name");
     free(json);
     return code;
 }

@@ -129,20 +129,24 @@ static enum zb_code check_size(const vol_node *node, const vol_aliases *aliases,
     return ZB_OK;
 }
 
-enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *err) {
+enum zb_code vol_alias_way(const vol_node *group, vol_node *node, char **way, zb_error *err) {
+    vol_moved_outdate(node->file); /* another program may have moved either */
+    return vol_place_text(group, node, NULL, way, err);
+}
+
+enum zb_code vol_alias_create_by(const vol_place *place, vol_node *node, const char *way,
+                                 zb_error *err) {
     vol_link *link = NULL;
-    char *text = NULL;
     vol_aliases *aliases = aliases_of(node);
     enum zb_code code = check_target(node, place, err);
     if (!code)
         code = vol_side_check(node, err);
-    if (!code && (!aliases || !(text = vol_place_text(place->group, node, NULL))))
+    if (!code && !aliases)
         code = zb_fail(err, ZB_ENOMEM, "no memory for a link");
     if (!code)
         code = check_size(node, aliases, place, err);
     if (!code)
-        code = vol_link_new_named(place->name, VOL_LINK_ALIAS, text, &link, err);
-    free(text);
+        code = vol_link_new_named(place->name, VOL_LINK_ALIAS, way, &link, err);
     if (!code)
         code = vol_named_add(place->group, link, err);
     if (code)
@@ -158,6 +162,19 @@ enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *
     vol_node_pin(node);
     vol_node_pin(place->group);
     return ZB_OK;
+}
+
+enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *err) {
+    char *way = NULL;
+    enum zb_code code = check_target(node, place, err);
+    if (!code)
+        code = vol_side_check(node, err);
+    if (!code)
+        code = vol_alias_way(place->group, node, &way, err);
+    if (!code)
+        code = vol_alias_create_by(place, node, way, err);
+    free(way);
+    return code;
 }
 
 /* The node behind an alias has it no longer. */
@@ -190,7 +207,7 @@ bool vol_alias_holds(const vol_node *node) {
     return aliases && (aliases->changed || aliases->list.count > 0);
 }
 
-/* ---- Changing places ---- */
+/* ---- Before and after changes ---- */
 
 enum zb_code vol_alias_gather(vol_node *top, zb_error *err) {
     aliases_of(top);
@@ -206,34 +223,6 @@ enum zb_code vol_alias_gather(vol_node *top, zb_error *err) {
             code = ZB_OK;
     }
     return code;
-}
-
-bool vol_alias_moved(vol_node *top) {
-    const vol_aliases *aliases = top->aliases;
-    const vol_link_list *named = vol_named_known(top);
-    bool any = false;
-    if (aliases && aliases->list.count == 0 &&
-        !aliases->changed) { /* there may be some, seen from here */
-        vol_alias_forget_names(top);
-        aliases = NULL;
-    }
-    for (size_t i = 0; aliases && i < aliases->list.count; i++) {
-        vol_named_change(aliases->list.link[i]);
-        vol_owners_note_links(top);
-        top->aliases->changed = any = true;
-    }
-    for (size_t i = 0; named && i < named->count; i++) {
-        vol_node *node = named->link[i]->alias_of;
-        if (!node || !node->aliases)
-            continue;
-        vol_named_change(named->link[i]);
-        vol_owners_note_links(node);
-        node->aliases->changed = any = true;
-    }
-    for (size_t i = 0; i < vol_links_count(top); i++)
-        if (vol_links_at(top, i)->node)
-            any |= vol_alias_moved(vol_links_at(top, i)->node);
-    return any;
 }
 
 void vol_alias_drop_below(vol_node *top) {
@@ -252,22 +241,24 @@ enum zb_code vol_alias_store_names(vol_node *node, zb_error *err) {
     if (!aliases || !aliases->changed || node->loose)
         return ZB_OK;
     zb_json_writer *list = zb_json_writer_new();
-    bool complete = true, any = false;
+    enum zb_code code = ZB_OK;
+    bool any = false;
     zb_json_begin_array(list);
-    for (size_t i = 0; i < aliases->list.count; i++) {
+    for (size_t i = 0; i < aliases->list.count && !code; i++) {
         const vol_link *alias = aliases->list.link[i];
+        char *text = NULL;
         if (alias->group->loose)
             continue;
-        char *text = vol_place_text(node, alias->group, alias->name);
-        complete &= text != NULL;
+        code = vol_place_text(node, alias->group, alias->name, &text, err);
         zb_json_write_string(list, text ? text : "");
         free(text);
         any = true;
     }
     zb_json_end_array(list);
     char *json = zb_json_writer_end(list, NULL);
-    enum zb_code code = json && complete ? vol_side_set(node, ZB_HDF5_NAMES, any ? json : NULL, err)
-                                         : zb_fail(err, ZB_ENOMEM, "no memory for names");
+    if (!code)
+        code = json ? vol_side_set(node, ZB_HDF5_NAMES, any ? json : NULL, err)
+                    : zb_fail(err, ZB_ENOMEM, "no memory for names");
     free(json);
     if (!code)
         code = vol_waiting_flush(node, err);

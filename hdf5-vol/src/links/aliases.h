@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Second hard links. A node has one place in the store, and that place is its first link. Another
- * hard link is an *alias*: an entry of its group (named_links.h) with the way to the node's place,
+ * hard link is an *alias*: an entry of its group (named_links.h) with the way to the node,
  *
  *     "links": {name: {"hard": "../g/d"}, ...}
  *
@@ -37,17 +37,21 @@ enum zb_code vol_alias_each_group(const vol_node *node,
 /* Makes one. */
 enum zb_code vol_alias_create(const vol_place *place, vol_node *node, zb_error *err);
 
+/* The same in two steps, of which the second one reads and stores nothing: it may follow upon a
+   change that cannot be undone. The way (malloc'ed) stays true when node and group move. */
+enum zb_code vol_alias_way(const vol_node *group, vol_node *node, char **way, zb_error *err);
+enum zb_code vol_alias_create_by(const vol_place *place, vol_node *node, const char *way,
+                                 zb_error *err);
+
 /* Takes a named link of any kind out of its group, where it is of no use any more. */
 void vol_alias_remove(vol_link *link);
 
 /* An alias of the node that lies neither in `top` nor below it; NULL when there is none. */
 vol_link *vol_alias_outside(vol_node *node, const vol_node *top);
 
-/* Before a node is moved or deleted: looks for all aliases that lie, or lead, below it. */
+/* Before a node is deleted, or moved for the first time: looks for all aliases that lie, or lead,
+   below it. */
 enum zb_code vol_alias_gather(vol_node *top, zb_error *err);
-
-/* After it was moved: marks all of them to be stored. Whether there are any. */
-bool vol_alias_moved(vol_node *top);
 
 /* After it was deleted, while it still is in the tree: its aliases of other nodes go. */
 void vol_alias_drop_below(vol_node *top);

@@ -63,11 +63,12 @@ static enum zb_code read_names(vol_node *node, zb_error *err) {
         code = refresh(node, &now, err);
     if (code || !now)
         return code;
-    zb_hdf5_extension *side = zb_hdf5_extension_of(now);
+    zb_hdf5_extension *side;
+    code = zb_hdf5_extension_of(now, &side, err);
     char *old = print_names(vol_side_get(node, ZB_HDF5_NAMES));
     char *new = print_names(zb_hdf5_extension_get(side, ZB_HDF5_NAMES));
     zb_hdf5_extension_free(side);
-    if (!old || !new)
+    if (!code && (!old || !new))
         code = zb_fail(err, ZB_ENOMEM, "no memory for the names of %s", node->path);
     if (!code && strcmp(old, new) != 0)
         code = take(node, now, err);
@@ -129,6 +130,8 @@ static enum zb_code read_below(vol_node *node, bool is_new, zb_error *err) {
     if (!is_new)
         code = is_group ? read_group(node, err) : read_names(node, err);
     if (!code)
+        code = vol_side_load(node, err);
+    if (!code)
         code = read_holders(node, err);
     if (!code && is_group)
         code = children_of(node, &children, &count, err);
@@ -153,5 +156,6 @@ enum zb_code vol_aliases_read_ends(vol_node *group, zb_error *err) {
 
 enum zb_code vol_aliases_read_anew(vol_node *top, zb_error *err) {
     top->file->reading++;
+    vol_moved_outdate(top->file); /* names are to be as new as what is read */
     return read_below(top, false, err);
 }

@@ -60,16 +60,21 @@ static bool is_at(const vol_node *node, const vol_place *place) {
    what leads to it is not stored yet. */
 static enum zb_code take_place(vol_node *node, vol_link *alias, zb_error *err) {
     const vol_place place = {.group = alias->group, .name = strdup(alias->name)};
-    if (!place.name)
+    char *way = strdup(alias->target);
+    if (!place.name || !way) {
+        free(place.name);
+        free(way);
         return zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    }
     const uint64_t order = alias->order;
     vol_alias_remove(alias);
     enum zb_code code = vol_edit_move(vol_link_of(node), &place, err);
     if (is_at(node, &place))
         vol_order_replace(vol_link_of(node), order);
     else
-        vol_alias_create(&place, node, NULL); /* as it was */
+        vol_alias_create_by(&place, node, way, NULL); /* as it was */
     free(place.name);
+    free(way);
     return code;
 }
 
@@ -78,15 +83,18 @@ static enum zb_code take_place(vol_node *node, vol_link *alias, zb_error *err) {
 static enum zb_code change_places(vol_node *node, vol_link *alias, zb_error *err) {
     const vol_place old = {.group = node->parent, .name = strdup(node->name)};
     const uint64_t order = vol_link_of(node)->order;
-    if (!old.name)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a name");
-    enum zb_code code = take_place(node, alias, err);
-    if (!is_at(node, &old)) {
-        const enum zb_code made = vol_alias_create(&old, node, code ? NULL : err);
+    char *way = NULL;
+    enum zb_code code = old.name ? vol_alias_way(old.group, node, &way, err)
+                                 : zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    if (!code)
+        code = take_place(node, alias, err);
+    if (way && !is_at(node, &old)) {
+        const enum zb_code made = vol_alias_create_by(&old, node, way, code ? NULL : err);
         code = code ? code : made;
         vol_order_replace(vol_named_find(old.group, old.name), order);
     }
     free(old.name);
+    free(way);
     return code;
 }
 

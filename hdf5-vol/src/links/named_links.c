@@ -69,6 +69,9 @@ static void insert(vol_node *group, vol_link *link) {
 }
 
 static enum zb_code read_links(vol_node *group, zb_error *err) {
+    const enum zb_code loaded = vol_side_load(group, err);
+    if (loaded)
+        return loaded;
     const zb_json *entry = zb_json_first(vol_side_get(group, ZB_HDF5_LINKS));
     if (zb_json_kind_of(vol_side_get(group, ZB_HDF5_LINKS)) != ZB_JSON_OBJECT)
         return ZB_OK;
@@ -162,7 +165,7 @@ static enum zb_code check_new(vol_node *group, const vol_link *link, zb_error *e
     return ZB_OK;
 }
 
-void vol_named_change(vol_link *link) {
+static void note_change(vol_link *link) {
     vol_owners_note_links(link->group);
     link->changed = link->group->named->changed = true;
 }
@@ -181,7 +184,7 @@ enum zb_code vol_named_add(vol_node *group, vol_link *link, zb_error *err) {
     insert(group, link);
     if (vol_links_are_listed(group))
         vol_links_insert(group, link);
-    vol_named_change(link);
+    note_change(link);
     return ZB_OK;
 }
 
@@ -207,19 +210,8 @@ void vol_named_remove(vol_link *link) {
 
 /* ---- Storing ---- */
 
-/* An alias is told by where its node is now. False when memory runs out. */
-static bool print_alias(zb_json_writer *object, const vol_link *link) {
-    const vol_node *node = link->alias_of;
-    const bool is_there = node && !node->loose;
-    char *text = is_there ? vol_place_text(link->group, node, NULL) : NULL;
-    zb_json_write_string(object, text ? text : link->target);
-    free(text);
-    return text || !is_there;
-}
-
-/* The entry of a link. False when memory runs out. */
-static bool print_link(zb_json_writer *out, const vol_link *link) {
-    bool complete = true;
+/* The entry of a link. */
+static void print_link(zb_json_writer *out, const vol_link *link) {
     zb_json_begin_object(out);
     if (link->kind == VOL_LINK_SOFT) {
         zb_json_write_name(out, "soft");
@@ -232,18 +224,17 @@ static bool print_link(zb_json_writer *out, const vol_link *link) {
         zb_json_end_array(out);
     } else {
         zb_json_write_name(out, "hard");
-        complete = print_alias(out, link);
+        zb_json_write_string(out, link->target);
     }
     zb_json_end_object(out);
-    return complete;
 }
 
 static enum zb_code store_link(vol_node *group, vol_link *link, zb_error *err) {
     zb_json_writer *out = zb_json_writer_new();
-    bool complete = print_link(out, link);
+    print_link(out, link);
     char *json = zb_json_writer_end(out, NULL);
-    enum zb_code code = json && complete ? vol_side_set_link(group, link->name, json, err)
-                                         : zb_fail(err, ZB_ENOMEM, "no memory for links");
+    enum zb_code code = json ? vol_side_set_link(group, link->name, json, err)
+                             : zb_fail(err, ZB_ENOMEM, "no memory for links");
     free(json);
     return code;
 }

@@ -49,9 +49,6 @@ void vol_named_remove(vol_link *link);
 /* Puts those that no node hides among the links of a group whose nodes have been listed. */
 enum zb_code vol_named_show(vol_node *group, zb_error *err);
 
-/* A link tells another place than it did: it is to be stored again. */
-void vol_named_change(vol_link *link);
-
 /* Stores the links of one group that have changed, and no others: what other programs have changed
    stays. Whether there are any. */
 enum zb_code vol_named_store(vol_node *group, zb_error *err);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths from place to place as texts: see place_text.h. */
+/* Ways from node to node as texts: see place_text.h. */
 #include "links/place_text.h"
+
+#include "tree/moved.h"
+#include "tree/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +39,8 @@ static size_t count_parts(const char *path) {
     return count;
 }
 
-char *vol_place_relative(const char *from, const char *to) {
+/* zb_path_resolve is the way back. */
+static char *relative(const char *from, const char *to) {
     const size_t common = common_length(from, to);
     const char *below = from + common, *rest = to + common;
     rest += *rest == '/';
@@ -52,13 +56,30 @@ char *vol_place_relative(const char *from, const char *to) {
     return text;
 }
 
-char *vol_place_text(const vol_node *from, const vol_node *to, const char *name) {
-    char *path = NULL;
-    if (!name)
-        return vol_place_relative(zb_node_path(from->zarr), zb_node_path(to->zarr));
-    if (vol_node_child_path(to, name, &path, NULL) != ZB_OK)
-        return NULL;
-    char *text = vol_place_relative(zb_node_path(from->zarr), path);
+/* The name of the link at a place in the store; malloc'ed. */
+static enum zb_code place_in(const vol_node *group, const char *above, const char *link, char **out,
+                             zb_error *err) {
+    char *path;
+    enum zb_code code = vol_node_child_path(group, link, &path, err);
+    if (code)
+        return code;
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    *out = *above ? vol_path_join(above, "/", last) : strdup(last);
     free(path);
-    return text;
+    return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a link");
+}
+
+enum zb_code vol_place_text(const vol_node *from, const vol_node *to, const char *name, char **out,
+                            zb_error *err) {
+    char *base = NULL, *end = NULL, *place = NULL;
+    enum zb_code code = vol_moved_refer_node(from, &base, err);
+    if (!code)
+        code = vol_moved_refer_node(to, &end, err);
+    if (!code && name)
+        code = place_in(to, end, name, &place, err);
+    *out = code ? NULL : relative(base, name ? place : end);
+    free(base);
+    free(end);
+    free(place);
+    return code || *out ? code : zb_fail(err, ZB_ENOMEM, "no memory for a link");
 }

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths from place to place as texts, as places.h describes them: nothing is opened. */
+/* Ways from node to node as texts, as places.h describes them: nothing is opened. */
 #ifndef ZARRBRIDGE_HDF5_VOL_LINKS_PLACE_TEXT_H
 #define ZARRBRIDGE_HDF5_VOL_LINKS_PLACE_TEXT_H
 
 #include "tree/node.h"
 
-/* The path from one node to the place `name` in another (NULL: to that node itself); malloc'ed,
-   NULL when memory runs out. */
-char *vol_place_text(const vol_node *from, const vol_node *to, const char *name);
-
-/* The same of two paths of the store; zb_path_resolve is the way back. */
-char *vol_place_relative(const char *from, const char *to);
+/* The way from one node to the place `name` in another (NULL: to that node itself), malloc'ed; the
+   root keeps track of both from now on. */
+enum zb_code vol_place_text(const vol_node *from, const vol_node *to, const char *name, char **out,
+                            zb_error *err);
 
 /* The error of a place that a new link cannot have: ZB_ECONFLICT. */
 enum zb_code vol_place_fail_taken(const vol_node *group, const char *name, zb_error *err);

@@ -4,6 +4,7 @@
 
 #include "links/links.h"
 #include "links/place_text.h"
+#include "tree/moved.h"
 
 #include "zarrbridge/conventions.h"
 
@@ -32,39 +33,51 @@ static vol_node *known_at(vol_node *group, const char *stored) {
 static vol_node *node_at(vol_file *file, char *path,
                          vol_node *(*enter)(vol_node *group, const char *stored)) {
     vol_node *node = file->root;
-    const char *top = node->zarr ? zb_node_path(node->zarr) : NULL;
-    const size_t length = top ? strlen(top) : 0;
-    if (!top || strncmp(path, top, length) != 0 ||
-        (length > 0 && path[length] && path[length] != '/'))
-        return NULL;
-    char *rest = path + length, *part;
+    char *rest = path, *part;
     while (node && (part = strsep(&rest, "/")))
         if (*part)
             node = enter(node, part);
     return node;
 }
 
-vol_node *vol_place_node(const vol_node *from, const char *text) {
-    char *path = from->zarr ? zb_path_resolve(zb_node_path(from->zarr), text) : NULL;
-    vol_node *node = path ? node_at(from->file, path, child_at) : NULL;
+/* The name that a way leads to; malloc'ed. NULL when it leaves what the file shows, or begins at a
+   node to which nothing has led yet. */
+static char *name_at(const vol_node *from, const char *text) {
+    char *base = from->zarr && from->file->root->zarr ? vol_moved_name_of(from) : NULL;
+    char *name = base ? zb_path_resolve(base, text) : NULL;
+    free(base);
+    return name;
+}
+
+static vol_node *node_called(vol_file *file, const char *name,
+                             vol_node *(*enter)(vol_node *group, const char *stored)) {
+    char *path = vol_moved_place(file, name);
+    vol_node *node = path ? node_at(file, path, enter) : NULL;
     free(path);
+    return node;
+}
+
+vol_node *vol_place_node(const vol_node *from, const char *text) {
+    char *name = name_at(from, text);
+    vol_node *node = name ? node_called(from->file, name, child_at) : NULL;
+    free(name);
     return node;
 }
 
 vol_node *vol_place_opened(const vol_node *from, const char *text) {
-    char *path = from->zarr ? zb_path_resolve(zb_node_path(from->zarr), text) : NULL;
-    vol_node *node = path ? node_at(from->file, path, known_at) : NULL;
-    free(path);
+    char *name = name_at(from, text);
+    vol_node *node = name ? node_called(from->file, name, known_at) : NULL;
+    free(name);
     return node;
 }
 
 vol_node *vol_place_parent(const vol_node *from, const char *text, char **name) {
-    char *path = from->zarr ? zb_path_resolve(zb_node_path(from->zarr), text) : NULL;
+    char *path = name_at(from, text);
     char *slash = path ? strrchr(path, '/') : NULL;
     *name = path ? zb_name_shown(slash ? slash + 1 : path) : NULL;
     if (path)
         *(slash ? slash : path) = '\0';
-    vol_node *group = *name && **name ? node_at(from->file, path, child_at) : NULL;
+    vol_node *group = *name && **name ? node_called(from->file, path, child_at) : NULL;
     free(path);
     return group;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where nodes are in the store, as seen from one another: "../g/d" is `d` of the group `g` that
- * lies beside the node from which is looked, "." is that node itself. Such a path stays true when
- * both nodes are moved or copied together, by whatever program.
+ * Ways from node to node, as they are stored: "../g/d" is `d` of the group `g` that lies beside the
+ * node from which is looked, "." is that node itself. They lead from the *name* of one node to that
+ * of the other (tree/moved.h), for most nodes from place to place: so they stay true when either is
+ * moved, and when both are copied together.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_LINKS_PLACES_H
 #define ZARRBRIDGE_HDF5_VOL_LINKS_PLACES_H

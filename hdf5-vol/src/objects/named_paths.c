@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths of named datatypes: see named_paths.h. */
+/* Names of named datatypes: see named_paths.h. */
 #include "objects/named_paths.h"
 
 #include "attributes/attribute_list.h"
@@ -13,34 +13,20 @@
 #include <string.h>
 
 static enum zb_code fail_memory(zb_error *err) {
-    return zb_fail(err, ZB_ENOMEM, "no memory for the path of a named datatype");
+    return zb_fail(err, ZB_ENOMEM, "no memory for the name of a named datatype");
 }
 
-static size_t length_of(const vol_path_change *path) {
-    return strcmp(path->from, "/") == 0 ? 0 : strlen(path->from);
-}
+/* How names change. *out is malloc'ed; NULL for one that stays. What `convert` needs to know
+   follows behind this in a struct of its own. */
+typedef struct conversion {
+    enum zb_code (*convert)(const struct conversion *self, const char *old, char **out,
+                            zb_error *err);
+} conversion;
 
-static bool concerns(const vol_path_change *path, const char *old) {
-    const size_t length = length_of(path);
-    return old && strncmp(old, path->from, length) == 0 &&
-           (!old[length] || (path->below && old[length] == '/'));
-}
-
-static bool is_type(vol_file *file, const char *path) {
-    const vol_node *node = vol_node_find(file->root, path, NULL);
-    return node && node->kind == VOL_DATATYPE;
-}
-
-/* Whether a path becomes another one: that is malloc'ed, or NULL without memory. */
-static bool becomes(const vol_path_change *path, const char *old, char **out) {
-    if (!concerns(path, old))
-        return false;
-    if (asprintf(out, "%s%s", path->to, old + length_of(path)) < 0)
-        *out = NULL;
-    if (!*out || !path->types_of || is_type(path->types_of, *out))
-        return true;
-    free(*out);
-    return false;
+/* old: NULL where there is none. */
+static enum zb_code convert(const conversion *how, const char *old, char **out, zb_error *err) {
+    *out = NULL;
+    return old ? how->convert(how, old, out, err) : ZB_OK;
 }
 
 static char *as_json(const char *text) {
@@ -51,13 +37,15 @@ static char *as_json(const char *text) {
 
 /* ---- Datasets ---- */
 
-static enum zb_code change_dataset(vol_node *node, const vol_path_change *path, zb_error *err) {
+static enum zb_code change_dataset(vol_node *node, const conversion *how, zb_error *err) {
     char *text;
-    if (node->kind != VOL_DATASET ||
-        !becomes(path, zb_json_string(vol_side_get(node, ZB_HDF5_NAMED)), &text))
+    if (node->kind != VOL_DATASET)
         return ZB_OK;
-    char *json = text ? as_json(text) : NULL;
-    enum zb_code code = json ? vol_side_set(node, ZB_HDF5_NAMED, json, err) : fail_memory(err);
+    enum zb_code code = convert(how, zb_json_string(vol_side_get(node, ZB_HDF5_NAMED)), &text, err);
+    if (code || !text)
+        return code;
+    char *json = as_json(text);
+    code = json ? vol_side_set(node, ZB_HDF5_NAMED, json, err) : fail_memory(err);
     free(json);
     free(text);
     return code;
@@ -65,15 +53,24 @@ static enum zb_code change_dataset(vol_node *node, const vol_path_change *path, 
 
 /* ---- Attributes ---- */
 
-static enum zb_code change_entry(vol_node *node, const char *attribute, const vol_path_change *path,
-                                 zb_error *err) {
+static enum zb_code store_entry(vol_node *node, const char *attribute, const char *name,
+                                zb_error *err) {
     const zb_json *entry = vol_side_entry(node, attribute);
-    char *text;
-    if (!becomes(path, zb_json_string(zb_hdf5_entry_named(entry)), &text))
+    if (!zb_hdf5_entry_named(entry))
         return ZB_OK;
-    char *json = text ? zb_hdf5_entry_rename(entry, text) : NULL;
+    char *json = zb_hdf5_entry_rename(entry, name);
     enum zb_code code = json ? vol_side_set_entry(node, attribute, json, err) : fail_memory(err);
     free(json);
+    return code;
+}
+
+static enum zb_code change_entry(vol_node *node, const char *attribute, const conversion *how,
+                                 zb_error *err) {
+    char *text;
+    enum zb_code code = convert(
+        how, zb_json_string(zb_hdf5_entry_named(vol_side_entry(node, attribute))), &text, err);
+    if (!code && text)
+        code = store_entry(node, attribute, text, err);
     free(text);
     return code;
 }
@@ -84,88 +81,112 @@ static vol_attr *in_list(const vol_node *node, const char *name) {
     return attr && attr->named ? attr : NULL;
 }
 
-/* Each one once: a new path may be one that would become another, too. Those that are in the list
+/* In the list, and in the store where it has been stored. Takes the name over. */
+static enum zb_code set_in_list(vol_node *node, vol_attr *attr, char *name, zb_error *err) {
+    free(attr->named);
+    attr->named = name;
+    return store_entry(node, attr->name, name, err);
+}
+
+/* Each one once: a new name may be one that would become another, too. Those that are in the list
    may have been made by this process, and not be stored. */
-static enum zb_code change_attributes(vol_node *node, const vol_path_change *path, zb_error *err) {
+static enum zb_code change_attributes(vol_node *node, const conversion *how, zb_error *err) {
     enum zb_code code = ZB_OK;
     const zb_json *entry = zb_json_first(vol_side_entries(node));
     for (; entry && !code; entry = zb_json_next(entry))
         if (!in_list(node, zb_json_name(entry)))
-            code = change_entry(node, zb_json_name(entry), path, err);
+            code = change_entry(node, zb_json_name(entry), how, err);
     const vol_attrs *list = vol_node_attrs_now(node);
     for (size_t i = 0; list && i < list->count && !code; i++) {
         vol_attr *attr = &list->attr[i];
-        char *text;
-        if (!attr->name || !becomes(path, attr->named, &text))
-            continue;
-        code = text ? change_entry(node, attr->name, path, err) : fail_memory(err);
-        if (!text)
-            continue;
-        free(attr->named);
-        attr->named = text;
+        char *name = NULL;
+        if (attr->name)
+            code = convert(how, attr->named, &name, err);
+        if (!code && name)
+            code = set_in_list(node, attr, name, err);
     }
     return code;
 }
 
 /* ---- Nodes ---- */
 
-static enum zb_code change_node(vol_node *node, const vol_path_change *path, zb_error *err) {
+static enum zb_code change_node(vol_node *node, const conversion *how, zb_error *err) {
     if (!node->zarr || node->is_dimension || node->is_unreadable)
         return ZB_OK;
-    enum zb_code code = change_dataset(node, path, err);
-    return code ? code : change_attributes(node, path, err);
+    enum zb_code code = change_dataset(node, how, err);
+    return code ? code : change_attributes(node, how, err);
 }
 
-enum zb_code vol_named_paths_change(vol_node *node, const vol_path_change *path, zb_error *err) {
-    enum zb_code code = change_node(node, path, err);
+static enum zb_code change_known(vol_node *node, const conversion *how, zb_error *err) {
+    enum zb_code code = change_node(node, how, err);
     for (size_t i = 0; i < vol_links_count(node) && !code; i++)
         if (vol_links_at(node, i)->node)
-            code = vol_named_paths_change(vol_links_at(node, i)->node, path, err);
+            code = change_known(vol_links_at(node, i)->node, how, err);
     return code;
 }
 
-/* ---- Walks over all nodes, which are opened ---- */
+/* ---- A type's first path ---- */
 
-static bool is_used(vol_node *node, const vol_path_change *path) {
-    bool used = node->kind == VOL_DATASET &&
-                concerns(path, zb_json_string(vol_side_get(node, ZB_HDF5_NAMED)));
-    const zb_json *entry = zb_json_first(vol_side_entries(node));
-    for (; entry && !used; entry = zb_json_next(entry))
-        used = concerns(path, zb_json_string(zb_hdf5_entry_named(entry)));
-    const vol_attrs *list = vol_node_attrs_now(node);
-    for (size_t i = 0; list && i < list->count && !used; i++)
-        used = list->attr[i].name && concerns(path, list->attr[i].named);
-    return used;
+typedef struct renaming {
+    conversion how; /* the first member */
+    const char *from, *to;
+} renaming;
+
+static enum zb_code to_name(const conversion *how, const char *old, char **out, zb_error *err) {
+    const renaming *self = (const renaming *)how;
+    if (strcmp(old, self->from) != 0)
+        return ZB_OK;
+    *out = strdup(self->to);
+    return *out ? ZB_OK : fail_memory(err);
 }
 
-static enum zb_code remember(vol_path_users *users, vol_node *node, zb_error *err) {
-    if (users->count == users->capacity) {
-        const size_t capacity = users->capacity ? 2 * users->capacity : 16;
-        vol_node **grown = realloc(users->node, capacity * sizeof(vol_node *));
-        if (!grown)
-            return fail_memory(err);
-        users->node = grown;
-        users->capacity = capacity;
-    }
-    vol_node_pin(node);
-    users->node[users->count++] = node;
-    return ZB_OK;
+enum zb_code vol_named_paths_change(vol_node *node, const char *from, const char *to,
+                                    zb_error *err) {
+    const renaming job = {.how = {to_name}, .from = from, .to = to};
+    return change_known(node, &job.how, err);
 }
 
-/* Changes a node, or, with a list of users, puts it there if it has such a path. */
-static enum zb_code visit(vol_node *node, const vol_path_change *path, vol_path_users *users,
-                          zb_error *err) {
-    if (!users)
-        return change_node(node, path, err);
-    const bool counts = node->zarr && !node->is_dimension && !node->is_unreadable;
-    return counts && is_used(node, path) ? remember(users, node, err) : ZB_OK;
+/* ---- Copies ---- */
+
+typedef struct copying {
+    conversion how; /* the first member */
+    const vol_node *from, *to;
+} copying;
+
+static bool is_type(vol_file *file, const char *path) {
+    const vol_node *node = vol_node_find(file->root, path, NULL);
+    return node && node->kind == VOL_DATATYPE;
 }
 
-/* What another process has deleted meanwhile has no path that counts. What this walk has opened,
+/* Where the copy of what is at a path is: malloc'ed. NULL when it was not copied, and without
+   memory. */
+static char *path_in_copy(const copying *self, const char *path) {
+    const size_t length = self->from->parent ? strlen(self->from->path) : 0;
+    if (strncmp(path, self->from->path, length) != 0 || (path[length] && path[length] != '/'))
+        return NULL;
+    return vol_path_join(self->to->path, "", path + length);
+}
+
+/* The stand-in of a type that has no path is no name. */
+static enum zb_code to_copy(const conversion *how, const char *old, char **out, zb_error *err) {
+    const copying *self = (const copying *)how;
+    zb_error why = {0};
+    char *path = *old == ':' ? NULL : vol_moved_path(self->from->file, old, &why);
+    char *now = path ? path_in_copy(self, path) : NULL;
+    enum zb_code code = why.code;
+    if (code && err)
+        *err = why;
+    if (!code && now && is_type(self->to->file, now))
+        code = vol_moved_refer(self->to->file, now, true, out, err);
+    free(now);
+    free(path);
+    return code;
+}
+
+/* What another process has deleted meanwhile has no name that counts. What this walk has opened,
    nobody else knows: it is forgotten, so that there may be more nodes than fit into memory. */
-static enum zb_code visit_all(vol_node *node, const vol_path_change *path, vol_path_users *users,
-                              zb_error *err) {
-    enum zb_code code = visit(node, path, users, err);
+static enum zb_code change_all(vol_node *node, const conversion *how, zb_error *err) {
+    enum zb_code code = change_node(node, how, err);
     if (!code && node->kind == VOL_GROUP)
         code = vol_node_list(node, err);
     for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
@@ -173,7 +194,7 @@ static enum zb_code visit_all(vol_node *node, const vol_path_change *path, vol_p
         const bool is_new = vol_link_is_unopened(link);
         code = link->named ? ZB_OK : vol_link_open(link, err);
         if (!code && !link->named && link->node)
-            code = visit_all(link->node, path, users, err);
+            code = change_all(link->node, how, err);
         if (code == ZB_ENOTFOUND)
             code = ZB_OK;
         if (is_new)
@@ -182,41 +203,7 @@ static enum zb_code visit_all(vol_node *node, const vol_path_change *path, vol_p
     return code;
 }
 
-static bool has_type(const vol_node *node) {
-    if (node->kind == VOL_DATATYPE)
-        return true;
-    for (size_t i = 0; i < vol_links_count(node); i++) {
-        const vol_node *child = vol_links_at(node, i)->node;
-        if (child && has_type(child))
-            return true;
-    }
-    return false;
-}
-
-/* All that is to move is known (vol_alias_gather). */
-enum zb_code vol_named_paths_gather(vol_node *top, vol_path_users *users, zb_error *err) {
-    const vol_path_change path = {.from = top->path, .below = true};
-    return has_type(top) ? visit_all(top->file->root, &path, users, err) : ZB_OK;
-}
-
-enum zb_code vol_named_paths_moved(const vol_path_users *users, const char *old_path,
-                                   const char *new_path, zb_error *err) {
-    const vol_path_change path = {.from = old_path, .to = new_path, .below = true};
-    enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < users->count && !code; i++)
-        code = change_node(users->node[i], &path, err);
-    return code;
-}
-
-void vol_path_users_clear(vol_path_users *users) {
-    for (size_t i = 0; i < users->count; i++)
-        vol_node_unpin(users->node[i]);
-    free(users->node);
-    *users = (vol_path_users){.count = 0};
-}
-
-enum zb_code vol_named_paths_copied(vol_node *top, const char *old_path, zb_error *err) {
-    const vol_path_change path = {
-        .from = old_path, .to = top->path, .below = true, .types_of = top->file};
-    return visit_all(top, &path, NULL, err);
+enum zb_code vol_named_paths_copied(vol_node *from, vol_node *to, zb_error *err) {
+    const copying job = {.how = {to_copy}, .from = from, .to = to};
+    return change_all(to, &job.how, err);
 }

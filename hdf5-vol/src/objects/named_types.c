@@ -33,28 +33,43 @@ hid_t vol_named_copy(h5_lib *lib, hid_t type) {
     return object_of(lib, type) ? lib->H5Tcopy(type) : -1;
 }
 
-char *vol_named_path_of(const vol_node *type) {
-    return type->loose ? new_stand_in(type->token) : strdup(type->path);
+char *vol_named_name(const vol_node *type) {
+    return type->loose ? new_stand_in(type->token) : vol_moved_name(type->file, type->path);
 }
 
-char *vol_named_path(const vol_file *file, hid_t type) {
+enum zb_code vol_named_refer(const vol_file *file, hid_t type, char **out, zb_error *err) {
     const vol_object *object = object_of(file->lib, type);
-    return object && object->file == file ? vol_named_path_of(object->node) : NULL;
+    *out = NULL;
+    if (!object || object->file != file)
+        return ZB_OK;
+    const vol_node *node = object->node;
+    if (!node->loose)
+        return vol_moved_refer(node->file, node->path, true, out, err);
+    *out = new_stand_in(node->token);
+    return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for the name of a named datatype");
 }
 
-static vol_node *find(vol_file *file, const char *path) {
-    if (!path)
-        return NULL;
-    if (*path != ':')
-        return vol_node_find(file->root, path, NULL);
+static vol_node *find_loose(vol_file *file, const char *stand_in) {
     for (vol_node *node = NULL; (node = vol_loose_next(file, node)) != NULL;) {
         char *text = new_stand_in(node->token);
-        const bool found = text && strcmp(text, path) == 0;
+        const bool found = text && strcmp(text, stand_in) == 0;
         free(text);
         if (found)
             return node;
     }
     return NULL;
+}
+
+/* Where names lead now is asked for: another program may have moved the type. */
+static enum zb_code find(vol_file *file, const char *name, vol_node **out, zb_error *err) {
+    zb_error why = {0};
+    vol_moved_outdate(file);
+    char *path = vol_moved_path(file, name, &why);
+    *out = path ? vol_node_find(file->root, path, NULL) : NULL;
+    free(path);
+    if (why.code && err)
+        *err = why;
+    return why.code;
 }
 
 static bool is_same(vol_node *node, hid_t type) {
@@ -65,21 +80,31 @@ static bool is_same(vol_node *node, hid_t type) {
     return same;
 }
 
-hid_t vol_named_type(vol_handle *handle, const char *path, hid_t type) {
-    vol_node *node = find(handle->file, path);
+hid_t vol_named_type(vol_handle *handle, const char *name, hid_t type) {
+    vol_file *file = handle->file;
+    vol_node *node = NULL;
+    zb_error err = {0};
+    if (name && *name == ':')
+        node = find_loose(file, name);
+    else if (name && find(file, name, &node, &err) != ZB_OK) {
+        VOL_PUSH_ZB(file->lib, SYM, CANTGET, &err);
+        return -1;
+    }
     hid_t id = node && is_same(node, type) ? vol_node_register(handle, node) : -1;
-    return id >= 0 ? id : handle->file->lib->H5Tcopy(type);
+    return id >= 0 ? id : file->lib->H5Tcopy(type);
 }
 
 /* ---- Types that get a path ---- */
 
 enum zb_code vol_named_rename(vol_node *type, uint64_t token, zb_error *err) {
-    char *stand_in = new_stand_in(token);
-    const vol_path_change path = {.from = stand_in, .to = type->path};
-    enum zb_code code = stand_in ? vol_named_paths_change(type->file->root, &path, err)
-                                 : zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    char *stand_in = new_stand_in(token), *name = NULL;
+    enum zb_code code = stand_in ? vol_moved_refer(type->file, type->path, true, &name, err)
+                                 : zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    if (!code)
+        code = vol_named_paths_change(type->file->root, stand_in, name, err);
     for (vol_node *node = NULL; !code && (node = vol_loose_next(type->file, node)) != NULL;)
-        code = vol_named_paths_change(node, &path, err);
+        code = vol_named_paths_change(node, stand_in, name, err);
+    free(name);
     free(stand_in);
     return code;
 }

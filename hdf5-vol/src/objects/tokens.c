@@ -2,9 +2,12 @@
 /* The addresses of nodes: see tokens.h. */
 #include "objects/tokens.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 /* FNV-1a: small, and good enough for a table. */
 uint64_t vol_hash(uint64_t hash, const void *data, size_t size) {
@@ -36,12 +39,22 @@ static uint64_t token_after(uint64_t token) {
     return token_of_hash(vol_hash(VOL_HASH_START, &token, sizeof token));
 }
 
-/* The token of the name that a path has. A path without one is the name of another node. */
+/* Of a node that has no name, as its path is that of another one. What comes to this path later
+   must not get it, in whatever session. */
+static uint64_t token_without_name(vol_file *file, const char *path) {
+    const uint64_t token = vol_token_of_path(path);
+    while (file->token_salt == 0)
+        if (getrandom(&file->token_salt, sizeof file->token_salt, 0) < 0 && errno != EINTR)
+            file->token_salt = (uint64_t)time(NULL);
+    return token_of_hash(vol_hash(token, &file->token_salt, sizeof file->token_salt));
+}
+
+/* The token of the name that a path has. */
 static uint64_t token_by_name(vol_file *file, const char *path) {
     if (vol_moved_is_plain(file))
         return vol_token_of_path(path);
     char *name = vol_moved_name(file, path);
-    const uint64_t token = name ? vol_token_of_path(name) : token_after(vol_token_of_path(path));
+    const uint64_t token = name ? vol_token_of_path(name) : token_without_name(file, path);
     free(name);
     return token;
 }

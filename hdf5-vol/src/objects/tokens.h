@@ -5,7 +5,8 @@
  * hash would be confused, so the second node that is met cannot be opened.
  *
  * While a file is open a node keeps its token, wherever it moves, and nobody gets that of a node
- * that has gone. What is made at the path of such a node has the next token that is free.
+ * that has gone. What is made at the path of such a node has the next token that is free, and a
+ * node without a name one that counts until the file is closed.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_TOKENS_H
 #define ZARRBRIDGE_HDF5_VOL_OBJECTS_TOKENS_H

@@ -19,19 +19,19 @@
 #include <string.h>
 
 /* Numbers stand in the map's values; none is 0. */
-static uint64_t key_of(const char *path) {
-    const uint64_t hash = vol_hash(VOL_HASH_START, path, strlen(path));
+static uint64_t key_of(const char *name) {
+    const uint64_t hash = vol_hash(VOL_HASH_START, name, strlen(name));
     return hash ? hash : 1;
 }
 
-static size_t users_at(const vol_map *users, const char *path) {
-    return (size_t)(uintptr_t)vol_map_get(users, key_of(path));
+static size_t users_at(const vol_map *users, const char *name) {
+    return (size_t)(uintptr_t)vol_map_get(users, key_of(name));
 }
 
-/* One more, if the path is that of a named type. */
-static void add_user(vol_map *users, const char *path) {
-    if (path)
-        vol_map_set(users, key_of(path), (void *)(uintptr_t)(users_at(users, path) + 1));
+/* One more, if the name is that of a named type. */
+static void add_user(vol_map *users, const char *name) {
+    if (name)
+        vol_map_set(users, key_of(name), (void *)(uintptr_t)(users_at(users, name) + 1));
 }
 
 /* What was deleted counts while it has ids. A list of attributes is only made where one of them may
@@ -84,11 +84,11 @@ static void find_users(vol_file *file) {
 }
 
 /* Ids of nodes outside the hierarchy come and go: they are counted each time. */
-static size_t loose_users(const vol_file *file, const char *path) {
+static size_t loose_users(const vol_file *file, const char *name) {
     vol_map users = {.count = 0};
     for (vol_node *node = vol_loose_next(file, NULL); node; node = vol_loose_next(file, node))
         add_users_below(node, &users);
-    const size_t count = users_at(&users, path);
+    const size_t count = users_at(&users, name);
     vol_map_clear(&users);
     return count;
 }
@@ -103,14 +103,14 @@ unsigned vol_type_users(vol_node *type) {
     vol_file *file = type->file;
     if (type->kind != VOL_DATATYPE || !may_walk(file))
         return 0;
-    char *path = vol_named_path_of(type);
-    if (!path)
+    char *name = vol_named_name(type);
+    if (!name)
         return 0;
     vol_node_pin(type);
     if (file->type_users_change != changes_of(file))
         find_users(file);
-    const size_t count = users_at(&file->type_users, path) + loose_users(file, path);
+    const size_t count = users_at(&file->type_users, name) + loose_users(file, name);
     vol_node_unpin(type);
-    free(path);
+    free(name);
     return (unsigned)count;
 }

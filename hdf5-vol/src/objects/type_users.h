@@ -12,10 +12,10 @@
 
 #include "tree/tree.h"
 
-/* The users of a type, by its path alone: what was made with an earlier type there counts, too. 0
-   for other nodes, in distant stores, where the walk would ask for each document, and in files with
-   netCDF's dimensions, which keep all that they open. Nodes that cannot be read use nothing. Nodes
-   without a pin may go. */
+/* The users of a type, by its name alone: what was made with another one of that name counts, too.
+   0 for other nodes, in distant stores, where the walk would ask for each document, and in files
+   with netCDF's dimensions, which keep all that they open. Nodes that cannot be read use nothing.
+   Nodes without a pin may go. */
 unsigned vol_type_users(vol_node *type);
 
 #endif

@@ -77,10 +77,11 @@ static bool add_unopened(vol_dimension_set *uses, const vol_node *group, const c
     if (code)
         return code != ZB_ENOMEM &&
                code != ZB_ECANCELLED; /* a node that cannot be read names nothing */
-    zb_hdf5_extension *side = zb_hdf5_extension_of(zarr);
+    zb_hdf5_extension *side;
+    const bool is_read = zb_hdf5_extension_of(zarr, &side, NULL) == ZB_OK;
     *stated = zb_hdf5_extension_get(side, ZB_HDF5_SCALES);
     zb_hdf5_extension_free(side);
-    const bool added = *stated || vol_dimension_set_add(uses, zb_node_array(zarr));
+    const bool added = *stated || (is_read && vol_dimension_set_add(uses, zb_node_array(zarr)));
     zb_node_release(zarr);
     return added;
 }

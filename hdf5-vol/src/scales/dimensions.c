@@ -20,6 +20,7 @@
 #include "tree/waiting.h"
 
 #include "links/links.h"
+#include "links/places.h"
 #include "scales/namesakes.h"
 
 #include "zarrbridge/conventions.h"
@@ -229,13 +230,14 @@ static enum zb_code add_dimension(vol_node *group, vol_node *array, uint32_t d, 
     return code;
 }
 
-/* Whether such a path (places.h) from an array leads to a dataset in its group, or in one above.
+/* Whether such a way (places.h) from an array leads to a dataset in its group, or in one above.
    That is where netCDF looks for dimensions. */
-static bool leads_up(const vol_node *array, const char *path) {
-    unsigned ups = 0;
-    for (; path && strncmp(path, "../", 3) == 0; path += 3)
-        ups++;
-    return path && ups > 0 && !strchr(path, '/') && vol_namesake_at(array, ups - 1, path);
+static bool leads_up(const vol_node *array, const char *text) {
+    const vol_node *scale = text ? vol_place_node(array, text) : NULL, *group = array->parent;
+    unsigned level = 0;
+    for (; scale && group && group != scale->parent; group = group->parent)
+        level++;
+    return scale && group && vol_namesake_at(array, level, scale->name);
 }
 
 /* Whether an HDF5 program has given a dimension a scale that netCDF finds. That may be any dataset,

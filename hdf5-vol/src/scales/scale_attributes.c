@@ -38,10 +38,10 @@ static enum zb_code print(vol_node *owner, const vol_attr_elements *e, uint32_t 
     if (!code && vol_form_has(e->form, VOL_FORM_REFERENCE)) {
         code = zb_json_parse(plain, strlen(plain), &value, err);
         free(plain);
-        plain = code ? NULL : vol_scale_paths_store(owner, value);
+        plain = NULL;
+        if (!code)
+            code = vol_scale_paths_store(owner, value, &plain, err);
         zb_json_free(value);
-        if (!code && !plain)
-            code = zb_fail(err, ZB_ENOMEM, "no memory for an attribute");
     }
     if (!code)
         code = vol_exact_print_whole(owner, e, plain, out, err);
@@ -160,7 +160,7 @@ bool vol_scale_takes(vol_node *owner, const vol_attr_value *value) {
     return strcmp(value->name, VOL_SCALE_NAME) != 0 || vol_dims_is_scale(owner);
 }
 
-/* References of a dataset without a name would be paths from nowhere. */
+/* References of a dataset without a name would be ways from nowhere. */
 static enum zb_code check_place(const vol_node *owner, const vol_form *form, zb_error *err) {
     if (!owner->loose || !vol_form_has(form, VOL_FORM_REFERENCE))
         return ZB_OK;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The references of dimension scales (scales.h), when nodes get another place. */
+/* Dimension scales (scales.h), when nodes get another place. */
 #ifndef ZARRBRIDGE_HDF5_VOL_SCALES_SCALE_MOVES_H
 #define ZARRBRIDGE_HDF5_VOL_SCALES_SCALE_MOVES_H
 
 #include "tree/tree.h"
 
-/* After a node was moved, which had this path in the store: references of and to the datasets below
-   it lead to the same datasets again, and dimensions are called like their scales. */
-enum zb_code vol_scales_moved(vol_node *top, const char *old_path, zb_error *err);
+/* After a node was moved, which had this name: dimensions are called like their scales. */
+enum zb_code vol_scales_moved(vol_node *top, const char *old_name, zb_error *err);
 
 /* After `from` was copied to `to`: references within lead to the copies. Those out of it lead where
    they led, or nowhere when that is in another file. */

@@ -5,12 +5,14 @@
 
 #include "tree/node.h"
 
-/* Sets the member to a JSON object (NULL: removes it), and dimension_names to what follows of it.
+/* Sets the member to a JSON object (NULL: removes it), and dimension_names to what follows of it,
+   which the member says, too.
    Dimensions about which it says nothing get the name in `others` ([ndim]; NULL: none). */
 enum zb_code vol_scales_set(vol_node *dataset, const char *json, const char *const *others,
                             zb_error *err);
 
-/* After a dataset got its first name: that of a scale's dimension. */
+/* After a dataset, or a scale of it, got a name: that of a dimension. Names about which the member
+   says nothing stay. */
 enum zb_code vol_scales_named(vol_node *dataset, zb_error *err);
 
 #endif

@@ -2,6 +2,7 @@
 /* Dimension scales as HDF5 programs state them: see scales.h. */
 #include "scales/scales.h"
 
+#include "links/places.h"
 #include "tree/side.h"
 
 #include "zarrbridge/conventions.h"
@@ -67,10 +68,25 @@ const char *vol_scales_name_now(const vol_node *dataset, uint32_t d) {
     return info->dimension_names ? info->dimension_names[d] : NULL;
 }
 
+/* Whether the dimensions have the names that the member says. */
+static bool are_names(const vol_node *dataset, const zb_json *names) {
+    const uint32_t ndim = zb_node_array(dataset->zarr)->ndim;
+    bool same = zb_json_count(names) == ndim;
+    for (uint32_t d = 0; same && d < ndim; d++) {
+        const char *now = vol_scales_name_now(dataset, d);
+        const char *name = zb_json_string(element(names, d));
+        same = now && name ? strcmp(now, name) == 0 : now == name;
+    }
+    return same;
+}
+
 bool vol_scales_count(const vol_node *dataset, const zb_json *scales, const char *name) {
+    const zb_json *names = zb_json_get(scales, VOL_SCALES_NAMES);
     bool agrees = false, silent = false;
     if (zb_json_kind_of(scales) != ZB_JSON_OBJECT)
         return false;
+    if (zb_json_kind_of(names) == ZB_JSON_ARRAY)
+        return dataset->is_dimension || are_names(dataset, names);
     for (uint32_t d = 0; d < zb_node_array(dataset->zarr)->ndim && !dataset->is_dimension; d++) {
         const vol_scale_names says = vol_scales_names(dataset, scales, d, name);
         const enum vol_scale_opinion opinion =
@@ -89,9 +105,22 @@ const zb_json *vol_scales_get(vol_node *dataset) {
     return vol_scales_count(dataset, scales, dataset->name) ? scales : NULL;
 }
 
+/* Whether one of the scales is called so now. */
+static bool is_scale_called(vol_node *dataset, const zb_json *list, const char *name) {
+    for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
+        const char *text = zb_json_string(one);
+        const vol_node *scale = text ? vol_place_node(dataset, text) : NULL;
+        if (scale && strcmp(scale->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool vol_scales_says(vol_node *dataset, uint32_t d) {
     const zb_json *scales = vol_scales_get(dataset);
     const char *name = vol_scales_name_now(dataset, d);
     const vol_scale_names says = vol_scales_names(dataset, scales, d, dataset->name);
-    return scales && name && vol_scales_ask(&says, name) == VOL_SCALE_AGREES;
+    return scales && name &&
+           (vol_scales_ask(&says, name) == VOL_SCALE_AGREES ||
+            is_scale_called(dataset, says.list, name));
 }

@@ -6,15 +6,18 @@
  * and DIMENSION_LABELS of what it is attached to. Those that an HDF5 program has written are a
  * member of side.h, whole: what is not in it, the dataset does not have.
  *
- *     "scales": {name: {"type": T, "shape": [...], "value": ...}, ...}
+ *     "scales": {name: {"type": T, "shape": [...], "value": ...}, ...,
+ *                "dimension_names": [...]}
  *
- * The entries are those of attributes/exact.h with the value in them. References are paths as
- * places.h describes, seen from the dataset; one that leads to no dataset is left out when the
- * attribute is read, so that a scale that is deleted is off all lists.
+ * The entries are those of attributes/exact.h with the value in them. References are ways from the
+ * dataset, as places.h describes; one that leads to no dataset is left out when the attribute is
+ * read, so that a scale that is deleted is off all lists.
  *
- * `dimension_names` get the names of the scales and labels, as far as they fit, for all other Zarr
- * programs. The member counts as long as they fit to it: a program that has given the dimensions
- * other names did not know of it. Without it, dimensions.h makes scales of the names.
+ * The array's `dimension_names` get the names of the scales and labels, as far as they fit, for all
+ * other Zarr programs, and the member says which it has given. It counts as long as the array has
+ * these: a program that has given the dimensions other names did not know of it. (Older members,
+ * which do not say it, count where the names fit to them.) Without it, dimensions.h makes scales of
+ * the names.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_SCALES_SCALES_H
 #define ZARRBRIDGE_HDF5_VOL_SCALES_SCALES_H
@@ -22,6 +25,7 @@
 #include "tree/tree.h"
 
 #define VOL_SCALES_VALUE "value"
+#define VOL_SCALES_NAMES "dimension_names"
 
 #define VOL_SCALE_CLASS "CLASS"
 #define VOL_SCALE_NAME "NAME"
@@ -42,7 +46,7 @@ bool vol_scales_refers(const zb_json *entry);
 typedef struct vol_scale_names {
     const char *own;     /* of a scale, whose only dimension is called like it; NULL otherwise */
     const char *label;   /* NULL: none */
-    const zb_json *list; /* the paths of the dimension's scales; NULL: none */
+    const zb_json *list; /* the ways to the dimension's scales; NULL: none */
 } vol_scale_names;
 vol_scale_names vol_scales_names(const vol_node *dataset, const zb_json *scales, uint32_t d,
                                  const char *name);

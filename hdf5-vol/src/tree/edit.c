@@ -14,7 +14,6 @@
 #include "links/link_store.h"
 #include "links/links.h"
 #include "links/place_text.h"
-#include "objects/named_paths.h"
 #include "objects/paths.h"
 #include "scales/dimensions.h"
 #include "scales/scale_moves.h"
@@ -337,35 +336,42 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
                : code;
 }
 
-/* The old paths of a node that moves, and who knows it by them. */
+/* What a node was that moves. */
 typedef struct movement {
     char *name;     /* of the link */
     uint64_t order; /* likewise */
     char *from;     /* in the store */
-    char *shown;    /* in the open file; NULL where there is no node */
-    vol_path_users users;
 } movement;
 
-/* All that has to be read is read before anything changes. */
-static enum zb_code prepare(vol_node *node, movement *old, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    if (!(old->shown = strdup(node->path)))
-        code = zb_fail(err, ZB_ENOMEM, "no memory for a path");
-    if (!code)
-        code = vol_alias_gather(node, err);
-    if (!code)
-        code = vol_named_paths_gather(node, &old->users, err);
-    if (!code)
-        code = vol_node_each_below(node, vol_links_store_own, err);
-    return code ? code : vol_writer_close_below(node, err);
+/* Whether anything leads to a node or to one below it, or from there, that goes by names. All that
+   is to move is known (vol_alias_gather). */
+static bool is_linked(vol_node *node) {
+    const vol_link_list *named = node->kind == VOL_GROUP ? vol_named_known(node) : NULL;
+    bool linked = node->kind == VOL_DATATYPE || vol_alias_count(node) > 0 ||
+                  (node->kind == VOL_DATASET && vol_side_get(node, ZB_HDF5_SCALES));
+    for (size_t i = 0; named && i < named->count && !linked; i++)
+        linked = named->link[i]->kind == VOL_LINK_ALIAS;
+    for (size_t i = 0; i < vol_links_count(node) && !linked; i++) {
+        vol_node *child = vol_links_at(node, i)->node;
+        linked = child && is_linked(child);
+    }
+    return linked;
 }
 
-/* What leads to a node that has moved is wrong until it is stored. */
-static enum zb_code follow(vol_node *node, const movement *old, zb_error *err) {
-    enum zb_code code = vol_alias_moved(node) ? vol_links_store_around(node, err) : ZB_OK;
+/* Links that an older program has stored are names as long as nothing has moved. */
+static enum zb_code keep_track(vol_node *node, zb_error *err) {
+    if (vol_moved_is_kept(node->file))
+        return ZB_OK;
+    enum zb_code code = vol_alias_gather(node, err);
+    return code || !is_linked(node) ? code : vol_moved_keep_track(node->file, err);
+}
+
+/* What leads to the node is stored before it moves: a program that is killed leaves it. */
+static enum zb_code prepare(vol_node *node, zb_error *err) {
+    enum zb_code code = keep_track(node, err);
     if (!code)
-        code = vol_scales_moved(node, old->from, err);
-    return code ? code : vol_named_paths_moved(&old->users, old->shown, node->path, err);
+        code = vol_links_store_around(node, err);
+    return code ? code : vol_writer_close_below(node, err);
 }
 
 /* A node that could not be opened where it has been moved to returns. */
@@ -385,8 +391,6 @@ static enum zb_code move_back(vol_link *link, vol_node *group, const movement *o
 }
 
 static void clear(movement *old) {
-    vol_path_users_clear(&old->users);
-    free(old->shown);
     free(old->from);
     free(old->name);
 }
@@ -406,14 +410,14 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
     if (!code)
         code = vol_node_child_path(place->group, place->name, &to, err);
     if (!code && node)
-        code = prepare(node, &old, err);
+        code = prepare(node, err);
     if (!code)
         code = zb_node_move(group->file->hierarchy, old.from, to, err);
     vol_moved_outdate(group->file);
     if (!code && (code = vol_tree_move(link, place->group, place->name, err)))
         code = move_back(link, group, &old, to, code, err);
     if (!code && node)
-        code = follow(node, &old, err);
+        code = vol_scales_moved(node, old.name, err);
     if (!code && vol_links_are_listed(group))
         code = vol_named_show(group, err); /* one that the node has hidden */
     clear(&old);
@@ -443,7 +447,7 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err) {
     free(text);
     if (code)
         return code;
-    code = zb_node_delete(file->hierarchy, zb_node_path(dataset->zarr), err);
+    code = zb_node_withdraw(file->hierarchy, zb_node_path(dataset->zarr), err);
     if (code) {
         zb_node_release(made);
         return code;

@@ -23,19 +23,18 @@ void vol_moved_outdate(vol_file *file) {
 
 /* After a failure, what was known stays and is asked for again. */
 static enum zb_code take(vol_moved *moved, const zb_node *root, zb_error *err) {
-    const zb_json *value = zb_json_get(zb_node_attributes(root), ZB_HDF5_EXTENSION);
-    zb_hdf5_extension *extension;
-    zb_moved *names = NULL;
-    enum zb_code code = zb_hdf5_extension_parse(value, &extension, err);
-    const zb_json *member = zb_hdf5_extension_get(extension, ZB_HDF5_MOVED);
-    if (!code && zb_json_count(member) > 0)
-        code = zb_moved_parse(member, &names, err);
-    if (!code) {
-        zb_moved_free(moved->names);
-        *moved = (vol_moved){.names = names, .is_known = true, .is_kept = member != NULL};
+    zb_moved *names;
+    bool kept;
+    const enum zb_code code = zb_moved_of(root, &names, &kept, err);
+    if (code)
+        return code;
+    if (zb_moved_is_plain(names)) {
+        zb_moved_free(names);
+        names = NULL;
     }
-    zb_hdf5_extension_free(extension);
-    return code;
+    zb_moved_free(moved->names);
+    *moved = (vol_moved){.names = names, .is_known = true, .is_kept = kept};
+    return ZB_OK;
 }
 
 /* Brings what is known of the file's root up to date, where it may have changed: of a distant store
@@ -114,36 +113,81 @@ char *vol_moved_path(vol_file *file, const char *name, zb_error *err) {
     return update(file, err) ? NULL : translate(&file->moved, name, zb_moved_path);
 }
 
-/* ---- References ---- */
+/* ---- What is stored ---- */
 
-/* path: NULL to keep track alone. */
-static enum zb_code begin(vol_file *file, const char *path, zb_error *err) {
-    char *stored = path ? convert_parts(path, zb_name_stored, false) : NULL;
-    enum zb_code code = path && !stored ? zb_fail(err, ZB_ENOMEM, "no memory for a path")
-                                        : zb_moved_begin(file->root->zarr, stored, err);
-    free(stored);
-    file->moved.is_old = true;
-    return code;
+static bool may_keep(const vol_file *file) {
+    return file->writable && file->root->zarr;
 }
 
-enum zb_code vol_moved_refer(vol_file *file, const char *path, char **name, zb_error *err) {
+/* path: in the store; NULL to keep track alone. is_node: a node of the store is there. */
+static enum zb_code begin(vol_file *file, const char *path, bool is_node, zb_error *err) {
+    const enum zb_code code = zb_moved_begin(file->root->zarr, path, is_node, err);
+    file->moved.is_old = true;
+    return code ? code : update(file, err);
+}
+
+/* Whether the root keeps track now. */
+static enum zb_code keep_track(vol_file *file, bool *kept, zb_error *err) {
     enum zb_code code = update(file, err);
-    const bool may_keep = file->writable && file->root->zarr;
-    if (!code && may_keep && !file->moved.is_kept)
-        code = begin(file, NULL, err);
-    if (!code)
-        code = update(file, err);
-    *name = code ? NULL : translate(&file->moved, path, zb_moved_name);
-    if (!code && !*name && may_keep) {
-        code = begin(file, path, err);
-        if (!code)
-            code = update(file, err);
-        *name = code ? NULL : translate(&file->moved, path, zb_moved_name);
+    if (!code && may_keep(file) && !file->moved.is_kept)
+        code = begin(file, NULL, false, err);
+    *kept = !code && file->moved.is_kept;
+    return code == ZB_EUNSUPPORTED && !file->moved.names ? ZB_OK : code;
+}
+
+enum zb_code vol_moved_keep_track(vol_file *file, zb_error *err) {
+    bool kept;
+    return keep_track(file, &kept, err);
+}
+
+bool vol_moved_is_kept(vol_file *file) {
+    (void)update(file, NULL);
+    return file->moved.is_kept;
+}
+
+/* The name of the node at a path of the store. */
+static enum zb_code refer(vol_file *file, const char *path, bool is_node, char **name,
+                          zb_error *err) {
+    bool kept;
+    enum zb_code code = keep_track(file, &kept, err);
+    *name = code ? NULL : zb_moved_name(file->moved.names, path);
+    if (!code && !*name && kept && may_keep(file)) {
+        code = begin(file, path, is_node, err);
+        *name = code ? NULL : zb_moved_name(file->moved.names, path);
     }
-    const bool keeps_nothing = code == ZB_EUNSUPPORTED && !file->moved.names;
-    if (keeps_nothing || (!code && !*name && !may_keep)) {
+    if (!code && !*name && !(kept && may_keep(file)))
         *name = strdup(path);
-        code = ZB_OK;
-    }
+    return code || *name ? code : zb_fail(err, ZB_ENOMEM, "no memory for the name of /%s", path);
+}
+
+enum zb_code vol_moved_refer(vol_file *file, const char *path, bool is_node, char **name,
+                             zb_error *err) {
+    char *stored = convert_parts(path, zb_name_stored, false), *found = NULL;
+    enum zb_code code = stored ? refer(file, stored, is_node, &found, err) : ZB_OK;
+    *name = found ? convert_parts(found, zb_name_shown, true) : NULL;
+    free(found);
+    free(stored);
     return code || *name ? code : zb_fail(err, ZB_ENOMEM, "no memory for the name of %s", path);
+}
+
+/* ---- Nodes ---- */
+
+/* Its path below the file's root. */
+static const char *place_of(const vol_node *node) {
+    const char *top = zb_node_path(node->file->root->zarr), *path = zb_node_path(node->zarr);
+    const size_t length = strlen(top);
+    return path + length + (length > 0 && path[length] == '/');
+}
+
+enum zb_code vol_moved_refer_node(const vol_node *node, char **name, zb_error *err) {
+    return refer(node->file, place_of(node), !node->is_dimension, name, err);
+}
+
+char *vol_moved_name_of(const vol_node *node) {
+    (void)update(node->file, NULL);
+    return zb_moved_name(node->file->moved.names, place_of(node));
+}
+
+char *vol_moved_place(vol_file *file, const char *name) {
+    return update(file, NULL) ? NULL : zb_moved_path(file->moved.names, name);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of objects that stay when objects move (zarrbridge/moved.h), as an open file has them: a
- * name is written like a path of the file. References are stored as names, and the tokens of
- * objects are made of them.
+ * Names of objects that stay when objects move (zarrbridge/moved.h), as an open file has them.
+ * References to objects and to committed datatypes are stored as names that are written like paths
+ * of the file; hard links and dimension scales as ways from the name of one node to that of another
+ * (links/places.h). The tokens of objects are made of names.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_TREE_MOVED_H
 #define ZARRBRIDGE_HDF5_VOL_TREE_MOVED_H
@@ -34,8 +35,23 @@ char *vol_moved_name(vol_file *file, const char *path);
 char *vol_moved_path(vol_file *file, const char *name, zb_error *err);
 
 /* The name that a reference to the object at a path is stored as (malloc'ed): the root keeps track
-   of it from now on. A root that cannot be changed keeps nothing, and the name is the path then. */
-enum zb_code vol_moved_refer(vol_file *file, const char *path, char **name, zb_error *err);
+   of it from now on. A root that cannot be changed keeps nothing, and the name is the path then.
+   is_node: the object is a node of the store, and no dimension without a variable, nor one that is
+   still to come. */
+enum zb_code vol_moved_refer(vol_file *file, const char *path, bool is_node, char **name,
+                             zb_error *err);
+
+/* The same of a node that is in the store, with names of the store below the file's root: "g/d". */
+enum zb_code vol_moved_refer_node(const vol_node *node, char **name, zb_error *err);
+
+/* The name of such a node as far as is known, and the place that a name leads to: malloc'ed. NULL
+   when there is none, when the root cannot be read, and when memory runs out. */
+char *vol_moved_name_of(const vol_node *node);
+char *vol_moved_place(vol_file *file, const char *name);
+
+/* Whether the root keeps track of what moves; and has it do so, where it can. */
+bool vol_moved_is_kept(vol_file *file);
+enum zb_code vol_moved_keep_track(vol_file *file, zb_error *err);
 
 void vol_moved_clear(vol_file *file);
 

@@ -18,24 +18,33 @@ static const zb_json *value_of(const vol_node *node) {
 }
 
 /* Many nodes of a file have the same text: they share what was parsed of it. */
-static zb_hdf5_extension *parse_in(vol_file *file, const zb_json *value) {
+static enum zb_code parse_in(vol_file *file, const zb_json *value, zb_hdf5_extension **out,
+                             zb_error *err) {
     vol_side_last *last = &file->side_last;
     const char *text = zb_json_string(value);
-    if (text && last->text && strcmp(text, last->text) == 0)
-        return zb_hdf5_extension_copy(last->extension);
-    zb_hdf5_extension *extension;
-    (void)zb_hdf5_extension_parse(value, &extension, NULL);
-    char *copy = extension && strlen(text) < LAST_MAX ? strdup(text) : NULL;
-    if (copy) {
-        vol_side_forget_last(file);
-        *last = (vol_side_last){.text = copy, .extension = zb_hdf5_extension_copy(extension)};
+    if (text && last->text && strcmp(text, last->text) == 0) {
+        *out = zb_hdf5_extension_copy(last->extension);
+        if (*out)
+            return ZB_OK;
     }
-    return extension;
+    const enum zb_code code = zb_hdf5_extension_parse(value, out, err);
+    char *copy = *out && strlen(text) < LAST_MAX ? strdup(text) : NULL;
+    zb_hdf5_extension *kept = copy ? zb_hdf5_extension_copy(*out) : NULL;
+    if (!kept) {
+        free(copy);
+        return code;
+    }
+    vol_side_forget_last(file);
+    *last = (vol_side_last){.text = copy, .extension = kept};
+    return code;
+}
+
+enum zb_code vol_side_load(vol_node *node, zb_error *err) {
+    return node->side ? ZB_OK : parse_in(node->file, value_of(node), &node->side, err);
 }
 
 static const zb_hdf5_extension *stored(vol_node *node) {
-    if (!node->side)
-        node->side = parse_in(node->file, value_of(node));
+    (void)vol_side_load(node, NULL);
     return node->side;
 }
 

@@ -23,6 +23,10 @@ typedef struct vol_side_last {
     zb_hdf5_extension *extension;
 } vol_side_last;
 
+/* Makes sure that what is stored has been parsed: without that a lack of memory looks like no
+   member at all, which those who delete for the want of one must not take it for. */
+enum zb_code vol_side_load(vol_node *node, zb_error *err);
+
 /* A member without entries, as it will be stored; NULL when there is none. Borrowed until the next
    change of the node. */
 const zb_json *vol_side_get(vol_node *node, enum zb_hdf5_member member);

@@ -77,10 +77,11 @@ struct vol_file {
     uint64_t links_left;       /* file/forget.c: link_count likewise */
     size_t holds;              /* file/forget.c: callers that keep nodes */
     uint64_t last_loose_token; /* objects/tokens.c */
+    uint64_t token_salt;       /* objects/tokens.c: 0 until needed */
     vol_moved moved;           /* tree/moved.c: names that stay */
     vol_map dead_tokens;       /* objects/tokens.c: of nodes that have gone */
     vol_side_last side_last; /* tree/side.c: the text of its kind that was parsed last, if short */
-    vol_map type_users;      /* objects/type_users.c: numbers, by the hash of a type's path */
+    vol_map type_users;      /* objects/type_users.c: numbers, by the hash of a type's name */
     uint64_t type_users_change; /* objects/type_users.c: see there; 0 before the first count */
     vol_node *by_token[VOL_TOKEN_BUCKETS]; /* objects/tokens.c */
 };
