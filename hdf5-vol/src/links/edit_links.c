@@ -199,11 +199,7 @@ static enum zb_code delete_place(vol_link *link, bool is_companion, zb_error *er
 /* A zb_deleter's function: ids, hard links and data that wait know of it. */
 static enum zb_code delete_companion(void *context, const char *path, zb_error *err) {
     vol_file *file = context;
-    char *text = vol_place_relative(zb_node_path(file->root->zarr), path);
-    if (!text)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a path");
-    const vol_node *node = vol_place_node(file->root, text);
-    free(text);
+    const vol_node *node = vol_place_at(file, path);
     return node ? delete_place(vol_link_of(node), true, err)
                 : zb_node_delete(file->hierarchy, path, err);
 }

@@ -57,6 +57,17 @@ static vol_node *node_called(vol_file *file, const char *name,
     return node;
 }
 
+vol_node *vol_place_at(vol_file *file, const char *path) {
+    const char *top = zb_node_path(file->root->zarr);
+    const size_t length = strlen(top);
+    if (strncmp(path, top, length) != 0 || (length > 0 && path[length] && path[length] != '/'))
+        return NULL;
+    char *below = strdup(path + length);
+    vol_node *node = below ? node_at(file, below, child_at) : NULL;
+    free(below);
+    return node;
+}
+
 vol_node *vol_place_node(const vol_node *from, const char *text) {
     char *name = name_at(from, text);
     vol_node *node = name ? node_called(from->file, name, child_at) : NULL;

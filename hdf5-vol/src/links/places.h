@@ -10,6 +10,10 @@
 
 #include "tree/tree.h"
 
+/* The node that has its place at a path of the store. NULL when there is none that the file
+   shows. */
+vol_node *vol_place_at(vol_file *file, const char *path);
+
 /* The node at such a path. NULL when none has its place there, or the path leaves what the file
    shows. */
 vol_node *vol_place_node(const vol_node *from, const char *text);
