@@ -64,9 +64,8 @@ static size_t changes_in(const zb_json *object, zb_hdf5_change *out, size_t most
             if (zb_json_name(entry))
                 out[count++] = (zb_hdf5_change){member, zb_json_name(entry), entry, NULL};
         if (!has_entries && count < most)
-            out[count++] =
-                (zb_hdf5_change){member, NULL, zb_json_kind_of(one) == ZB_JSON_NULL ? NULL : one,
-                                 NULL};
+            out[count++] = (zb_hdf5_change){
+                member, NULL, zb_json_kind_of(one) == ZB_JSON_NULL ? NULL : one, NULL};
     }
     return count;
 }
