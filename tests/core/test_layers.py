@@ -25,7 +25,7 @@ LAYERS = ["util", "types", "store", "codec", "array", "hierarchy", "node", "exte
 
 # The layer that a public header belongs to.
 PUBLIC = {
-    "error": "util", "json": "util", "limits": "util", "stop": "util", "dtype": "types",
+    "error": "util", "json": "util", "version": "util", "limits": "util", "stop": "util", "dtype": "types",
     "values": "types", "location": "store",
     "sys/staging": "store", "sys/store": "store", "sys/wrappers": "store", "array": "array", "hierarchy": "hierarchy",
     "sys/hierarchy": "hierarchy", "node": "node", "hdf5_extension": "extension",
