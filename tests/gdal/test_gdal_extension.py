@@ -61,7 +61,7 @@ def test_several_become_one_when_one_changes(store):
                                        if name != "fill_value_is_nodata"}
     assert attributes(path)["a"] == 1
     with update(path) as dataset:
-        dataset.GetRasterBand(1).SetCategoryNames(None)
+        dataset.GetRasterBand(1).SetCategoryNames([])
     assert known(attributes(path)) == {"mask": "m", "has_crs": False, "coordinate_epoch": 2020.5}
 
 
@@ -101,11 +101,12 @@ def test_copies_of_arrays_take_what_holds_for_them(store, tmp_path, said):
     dataset, group = opened_mdim(path)
     shown = [one for one in group.OpenMDArray("t").GetAttributes() if one.GetName().startswith("zarrbridge:")]
     assert [one.GetName() for one in shown] == ["zarrbridge:gdal"]
-    assert json.loads(shown[0].Read()) == {"version": 1, "pam": PAM, "mask": "m"}
+    members = json.loads(shown[0].Read())
+    assert "sea" in members.pop("pam") and members == {"version": 1, "mask": "m"}
     del shown, group, dataset
     run("gdalmdimtranslate", path, tmp_path / "copy.zarr")
     members = known(attributes(tmp_path / "copy.zarr"))
-    assert (members["pam"], members["mask"]) == (PAM, "m")
+    assert "sea" in members["pam"] and members["mask"] == "m"
     copy = opened(sub(tmp_path / "copy.zarr", "t"))
     assert copy.GetSpatialRef() is None
     assert copy.GetRasterBand(1).GetMaskFlags() == gdal.GMF_PER_DATASET

@@ -53,18 +53,18 @@ def test_names_that_zarr_lacks_are_those_of_hdf5(store, tmp_path):
     path, root = store
     for name in ("a%5Cb", "%2E.", "100%25", "t%"):
         put(root, name, VALUES)
-    put(root.create_group("g%09"), "c%5Cd", VALUES)
+    put(root.create_group("g%5Ch"), "c%5Cd", VALUES)
     shown = ["..", "100%25", "a\\b", "t%"]
     listed = run_h5py("import h5py, json, sys\nprint(json.dumps(sorted(h5py.File(sys.argv[1], 'r'))))", path)
-    assert json.loads(listed) == sorted([*shown, "g\t"])
+    assert json.loads(listed) == sorted([*shown, "g\\h"])
     group = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER).GetRootGroup()
-    assert sorted(group.GetMDArrayNames()) == shown and group.GetGroupNames() == ["g\t"]
+    assert sorted(group.GetMDArrayNames()) == shown and group.GetGroupNames() == ["g\\h"]
     for name in ("a\\b", "..", "a%5Cb"):
         assert group.OpenMDArray(name).Read() == VALUES.tobytes()
-    array = group.OpenMDArrayFromFullname("/g\t/c\\d")
-    assert (array.GetName(), array.GetFullName()) == ("c\\d", "/g\t/c\\d")
+    array = group.OpenMDArrayFromFullname("/g\\h/c\\d")
+    assert (array.GetName(), array.GetFullName()) == ("c\\d", "/g\\h/c\\d")
     assert (opened(sub(path, "a\\b")).ReadAsArray() == VALUES).all()
-    assert (opened(sub(path, "g\t/c\\d")).ReadAsArray() == VALUES).all()
+    assert (opened(sub(path, "g\\h/c\\d")).ReadAsArray() == VALUES).all()
     assert (opened(sub(path, "a%5Cb")).ReadAsArray() == VALUES).all()
     assert any("/a\\b (" in text for _, text in gdal.Open(path).GetSubDatasets())
 

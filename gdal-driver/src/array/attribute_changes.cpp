@@ -110,6 +110,7 @@ enum zb_code AttributeChanges::edits_for(const zb_node *now, std::vector<Edit> *
         return found == present.end() ? nullptr : found->second;
     };
     std::vector<Edit> &edits = *out;
+    const enum zb_code code = add_members(now, out, err);
     for (const auto &[name, value] : changes_) {
         if (!is_same(value_of(name), value))
             edits.push_back({name.c_str(), value, false, ""});
@@ -119,7 +120,6 @@ enum zb_code AttributeChanges::edits_for(const zb_node *now, std::vector<Edit> *
         if (!is_same(value_of(name), value))
             edits.push_back({name.c_str(), value, true, compact_json(value_of(name))});
     }
-    const enum zb_code code = add_members(now, out, err);
     const bool are_last_there = std::all_of(last_.begin(), last_.end(), [&](const auto &one) {
         return is_same(value_of(one.first), one.second);
     });

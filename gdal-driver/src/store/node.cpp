@@ -81,12 +81,20 @@ std::string stored_name(const std::string &name) {
     return take_name(zb_name_stored(name.c_str()));
 }
 
+/* Parents may be named as they are in the store: only what cannot be such a name is converted. */
+static std::string stored_path(const std::string &path) {
+    const std::string parent = convert_parts(parent_path(path), [](const std::string &name) {
+        return zb_name_needs_form(name.c_str()) ? stored_name(name) : name;
+    });
+    return join_path(parent, stored_name(last_part(path)));
+}
+
 /* Other programs make nodes under reserved names: what is there counts first. */
 NodePtr open_shown(zb_hierarchy *hierarchy, const std::string &path, zb_error *err) {
     NodePtr node = open_node(hierarchy, path, err);
     if (node != nullptr || err->code != ZB_ENOTFOUND)
         return node;
-    const std::string stored = convert_parts(path, stored_name);
+    const std::string stored = stored_path(path);
     return stored == path ? nullptr : open_node(hierarchy, stored, err);
 }
 
