@@ -29,6 +29,7 @@ PUBLIC = {
     "values": "types", "location": "store",
     "sys/staging": "store", "sys/store": "store", "sys/wrappers": "store", "array": "array", "hierarchy": "hierarchy",
     "sys/hierarchy": "hierarchy", "node": "node", "hdf5_extension": "extension",
+    "gdal_extension": "extension",
     "moved": "extension", "node_edit": "change",
     "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
     "multiscales": "conventions", "pyramid": "pyramid",

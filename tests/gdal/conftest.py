@@ -56,6 +56,19 @@ def edit(path, change):
     path.write_text(json.dumps(document))
 
 
+def known(attributes):
+    """The members of the GDAL extension among attributes (docs/gdal-extension.md)."""
+    members = json.loads(attributes.get("zarrbridge:gdal", '{"version": 1}'))
+    assert members.pop("version") == 1
+    assert not [name for name in attributes if name.startswith("zarrbridge:") and name != "zarrbridge:gdal"]
+    return members
+
+
+def extension(**members):
+    """The attribute with these members."""
+    return {"zarrbridge:gdal": json.dumps({"version": 1, **members})}
+
+
 def sub(path, node, *indices):
     return 'ZARR3:"%s":/%s%s' % (path, node, "".join(":%d" % i for i in indices))
 

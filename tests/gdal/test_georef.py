@@ -6,7 +6,7 @@ import pytest
 import xarray
 from osgeo import gdal, osr
 
-from conftest import opened, put, run, sub
+from conftest import extension, opened, put, run, sub
 
 PROJ = {"uuid": "f17cb550-5864-4468-aeb7-f3180cfb622f", "name": "proj:"}
 SPATIAL = {"uuid": "689b58e2-cf7b-45e0-9fff-9cfc0883d6b4", "name": "spatial:"}
@@ -329,6 +329,7 @@ ITRF = "EPSG:9000@2020.5"
 
 @pytest.mark.parametrize("attributes", [
     {"proj:code": ITRF}, {"proj:code": "EPSG:9000", "zarrbridge:coordinate_epoch": 2020.5},
+    {"proj:code": "EPSG:9000", **extension(coordinate_epoch=2020.5)},
     {"proj:wkt2": "COORDINATEMETADATA[%s,EPOCH[2020.5]]"},
     {"proj:projjson": {"type": "CoordinateMetadata", "coordinateEpoch": 2020.5}}])
 def test_coordinate_epoch(store, attributes):
@@ -354,7 +355,7 @@ def test_an_epoch_needs_a_dynamic_crs(store):
 @pytest.mark.parametrize("bad", ["2020.5", None, [2020.5, 1], {}])
 def test_an_epoch_is_a_number(store, bad):
     attributes = {"zarr_conventions": [PROJ], "proj:code": "EPSG:9000",
-                  "zarrbridge:coordinate_epoch": bad}
+                  **extension(coordinate_epoch=bad)}
     assert raster(store, attributes).GetSpatialRef().GetCoordinateEpoch() == 0
 
 

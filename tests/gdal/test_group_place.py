@@ -154,7 +154,7 @@ def test_no_array_takes_it_for_its_own(tmp_path):
         "spatial:dimensions": ["y", "x"], "spatial:bbox": [0, 0, 70, 50]}))
     assert opened(path).GetSpatialRef() is None
     assert opened(path).GetGeoTransform(can_return_null=True) is None
-    edit(path, lambda document: document["attributes"].pop("zarrbridge:repeats_place"))
+    edit(path, lambda document: document["attributes"].pop("zarrbridge:gdal"))
     assert opened(path).GetSpatialRef().GetAuthorityCode(None) == "32633"
     assert opened(path).GetGeoTransform(can_return_null=True) is not None
 
@@ -173,7 +173,7 @@ def test_arrays_of_the_other_view(tmp_path):
     dataset = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
     root = dataset.GetRootGroup()
     names = {attribute.GetName() for attribute in root.GetAttributes()}
-    assert not names & {*CRS, *EXTENT, "zarr_conventions", "zarrbridge:repeats_place"}
+    assert not names & {*CRS, *EXTENT, "zarr_conventions", "zarrbridge:gdal"}
     assert "proj:code" in {one.GetName() for one in root.GetAttributes(["SHOW_ALL=YES"])}
     dims = root.OpenMDArray("one").GetDimensions()
     root.CreateMDArray("line", dims[:1], gdal.ExtendedDataType.Create(gdal.GDT_Byte))

@@ -11,7 +11,7 @@ import xarray
 import zarr
 from osgeo import gdal
 
-from conftest import Errors, edit, opened, put, run, sub
+from conftest import Errors, edit, extension, opened, put, run, sub
 from mdim import opened_mdim
 from test_overviews import BIG, DRIVER, PLACE, UTM, VALUES, expected, files, layout, levels_of, made, \
     sizes, source, update
@@ -369,7 +369,7 @@ def test_levels_on_no_list_stand_for_nothing(tmp_path):
     begun.mkdir()
     (begun / "zarr.json").write_text(json.dumps({
         "zarr_format": 3, "node_type": "group", "attributes": {
-            "zarrbridge:level_of": {"raster": "0/r", "group": "3"}}}))
+            **extension(level_of={"raster": "0/r", "group": "3"})}}))
     (pathlib.Path(path) / "4.999999999-3.zarr3-new").mkdir()
     put(zarr.open_group(path).create_group("mine"), "r", VALUES)
     lost = "".join(opened(sub(path, "0/r")).GetMetadata("ZARR3_UNREADABLE") or []) + \

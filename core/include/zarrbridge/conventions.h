@@ -77,7 +77,7 @@ ZB_API char *zb_fill_attribute_print(const void *element, zb_dtype dtype);
 
 /* The value that stands for "no data" in an integer or float array; false when there is none. The
    first that applies: `_FillValue`; `missing_value`; the array's fill value, unless it is zero, was
-   not stated, or the attribute ZB_FILL_IS_NODATA is false. (In arrays that GDAL's own driver wrote,
+   not stated, or ZB_GDAL_FILL_IS_NODATA (gdal_extension.h) is false. (In arrays that GDAL's own driver wrote,
    zero counts.) `shown` is the array's type or, where the attribute `_Unsigned` says so, the same
    with the other sign. *element has that type. */
 ZB_API bool zb_array_nodata(const zb_node *array, zb_dtype shown, void *element);
@@ -86,9 +86,6 @@ ZB_API bool zb_array_nodata(const zb_node *array, zb_dtype shown, void *element)
    `missing_value`, also of complex numbers and of structs of numbers: they are zero if all of their
    parts are. Of text (`string`) every fill value is but the empty one. */
 ZB_API bool zb_array_fill_is_nodata(const zb_node *array);
-
-/* The attribute that denies this, since an array's fill value cannot be changed. */
-#define ZB_FILL_IS_NODATA "zarrbridge:fill_value_is_nodata"
 
 /* ---- Bytes in attributes ------------------------------------------------------------------- */
 

@@ -48,17 +48,15 @@ enum zb_convention { ZB_CONVENTION_PROJ, ZB_CONVENTION_SPATIAL, ZB_CONVENTION_MU
 ZB_API const char *zb_convention_uuid(enum zb_convention convention);
 
 /* True if a node, or a group above it, declares the convention. False for NULL. A group with
-   ZB_REPEATS_PLACE says nothing by ZB_CONVENTION_PROJ and ZB_CONVENTION_SPATIAL. */
+   ZB_GDAL_REPEATS_PLACE says nothing by ZB_CONVENTION_PROJ and ZB_CONVENTION_SPATIAL. */
 ZB_API bool zb_convention_holds(const zb_node *node, enum zb_convention convention,
                                 const zb_nodes *nodes);
 
-/* The attribute, `true`, of a group that only repeats what its rasters say of their place. */
-#define ZB_REPEATS_PLACE "zarrbridge:repeats_place"
+/* True of a group that only repeats what its rasters say of their place. */
 ZB_API bool zb_group_repeats_place(const zb_node *group);
 
-/* The attribute of an array that names its mask: an array beside it of bytes, 0 where nothing is
-   valid. zb_array_mask gives the mask's path; NULL for none, and when memory runs out. */
-#define ZB_MASK_ATTRIBUTE "zarrbridge:mask"
+/* The path of an array's mask (ZB_GDAL_MASK): an array beside it of bytes, 0 where nothing is
+   valid. NULL for none, and when memory runs out. */
 ZB_API char *zb_array_mask(const zb_node *array);
 
 /* ---- Rows and columns ----------------------------------------------------------------------- */
@@ -206,11 +204,9 @@ ZB_API enum zb_code zb_level_free_group(const zb_level_places *places, zb_hierar
    memory. */
 ZB_API char *zb_level_group_attributes(const zb_level_places *places, const char *group);
 
-/* The attribute of a level's group in the second form: {"raster": "0/out", "group": "1"}, a path
-   and a name in the group that has the list. A copy of the group has another name, and is none. */
-#define ZB_LEVEL_OF "zarrbridge:level_of"
-
-/* The path that a level's group says it is a level of, relative to the group with the list; NULL
+/* The path that a level's group says it is a level of, in the second form. ZB_GDAL_LEVEL_OF says it,
+   {"raster": "0/out", "group": "1"}: a path and a name in the group that has the list. A copy of
+   the group has another name, and is none. The path is relative to the group with the list; NULL
    without, of a copy of a group, and when memory runs out. */
 ZB_API char *zb_level_raster(const zb_node *group);
 

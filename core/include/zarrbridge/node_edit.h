@@ -4,6 +4,7 @@
 #define ZARRBRIDGE_NODE_EDIT_H
 
 #include "zarrbridge/change.h"
+#include "zarrbridge/gdal_extension.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +16,7 @@ typedef struct zb_node_edits {
     zb_attribute_edit *edit;
     size_t count;
 } zb_node_edits;
+ZB_API void zb_node_edits_clear(zb_node_edits *edits);
 
 /* Makes edits for the node as the store has it now. Called again when another program has changed
    something in between that an edit checks. */
@@ -27,6 +29,12 @@ typedef enum zb_code (*zb_node_edit_fn)(void *context, const zb_node *now, zb_no
    error: the node was deleted, moved or made anew, or others change it all the time. */
 ZB_API enum zb_code zb_node_edit(const zb_node *node, zb_node_edit_fn fn, void *context,
                                  zb_node **out, zb_error *err);
+
+/* Adds the edits that change members of a node's GDAL extension, and make it one attribute where
+   an earlier version has written it; none where the members are so already. Errors of
+   zb_gdal_extension_change. */
+ZB_API enum zb_code zb_gdal_edit(const zb_node *now, const zb_gdal_change *changes, size_t count,
+                                 zb_node_edits *out, zb_error *err);
 
 #ifdef __cplusplus
 }

@@ -5,12 +5,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-static void clear(zb_node_edits *edits) {
+void zb_node_edits_clear(zb_node_edits *edits) {
     for (size_t i = 0; i < edits->count; i++) {
         free((char *)(uintptr_t)edits->edit[i].value);
         free((char *)(uintptr_t)edits->edit[i].former);
     }
     free(edits->edit);
+    *edits = (zb_node_edits){.count = 0};
 }
 
 /* *again: what the edits were made of has changed since. An attribute that was to be removed and
@@ -28,7 +29,7 @@ static enum zb_code try_once(const zb_node *node, zb_node_edit_fn fn, void *cont
         code = zb_node_set_attributes(node, edits.edit, edits.count, out, err);
         *again = code == ZB_ECONFLICT || code == ZB_ENOTFOUND;
     }
-    clear(&edits);
+    zb_node_edits_clear(&edits);
     zb_node_release(now);
     return code;
 }

@@ -11,6 +11,7 @@
 
 #include "conventions/pyramids.h"
 #include "hierarchy/path.h"
+#include "zarrbridge/gdal_extension.h"
 
 /* repository: of the specification; older ones have "geo-" before it. */
 static const struct {
@@ -26,7 +27,7 @@ const char *zb_convention_uuid(enum zb_convention convention) {
 }
 
 bool zb_group_repeats_place(const zb_node *group) {
-    return group && !zb_node_array(group) && zb_json_bool(zb__attribute(group, ZB_REPEATS_PLACE));
+    return group && !zb_node_array(group) && zb_gdal_flag(group, ZB_GDAL_REPEATS_PLACE, false);
 }
 
 /* "https://.../zarr-conventions/proj/..." */

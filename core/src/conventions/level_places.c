@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "conventions/pyramids.h"
+#include "extension/gdal_extension.h"
 #include "hierarchy/path.h"
 #include "util/text.h"
 
@@ -61,10 +62,11 @@ bool zb_name_is_level(const char *name) {
 }
 
 char *zb_array_mask(const zb_node *array) {
-    const char *name = zb__attribute_text(array, ZB_MASK_ATTRIBUTE);
-    char *group = zb__is_child_name(name) ? zb__parent_path(zb_node_path(array)) : NULL;
+    char *name = zb_gdal_text(array, ZB_GDAL_MASK);
+    char *group = name && zb__is_child_name(name) ? zb__parent_path(zb_node_path(array)) : NULL;
     char *path = group ? zb__path_join(group, name) : NULL;
     free(group);
+    free(name);
     return path;
 }
 
@@ -112,17 +114,24 @@ char *zb_level_asset(const zb_level_places *places, const char *array) {
     return asset;
 }
 
-/* The group may be in the making. */
-char *zb_level_raster(const zb_node *group) {
-    const zb_json *said = zb__attribute(group, ZB_LEVEL_OF);
-    const char *name = zb_json_string(zb_json_get(said, "group"));
-    const char *raster = zb_json_string(zb_json_get(said, "raster"));
-    if (!is_group(group) || !name || !*name || !raster)
-        return NULL;
-    const char *own = zb_node_name(group);
+/* True if a group of this name is meant by that one. The group may be in the making. */
+static bool is_called(const char *own, const char *name) {
     const size_t length = strlen(name);
     const bool begins = strncmp(own, name, length) == 0 && own[length] == '.';
-    return strcmp(own, name) == 0 || (begins && zb_name_is_aside(own)) ? strdup(raster) : NULL;
+    return strcmp(own, name) == 0 || (begins && zb_name_is_aside(own));
+}
+
+char *zb_level_raster(const zb_node *group) {
+    zb_gdal_extension *extension = NULL;
+    if (is_group(group))
+        (void)zb_gdal_extension_parse(zb_node_attributes(group), &extension, NULL);
+    const zb_json *said = zb_gdal_extension_get(extension, ZB_GDAL_LEVEL_OF);
+    const char *name = zb_json_string(zb_json_get(said, "group"));
+    const char *raster = zb_json_string(zb_json_get(said, "raster"));
+    char *path =
+        name && *name && raster && is_called(zb_node_name(group), name) ? strdup(raster) : NULL;
+    zb_gdal_extension_free(extension);
+    return path;
 }
 
 static bool is_of_raster(const zb_level_places *places, const zb_node *group) {
@@ -218,19 +227,24 @@ enum zb_code zb_level_free_group(const zb_level_places *places, zb_hierarchy *hi
 }
 
 char *zb_level_group_attributes(const zb_level_places *places, const char *group) {
-    zb_json_writer *w = zb_json_writer_new();
+    zb_json_writer *w = zb_json_writer_new(), *said = zb_json_writer_new();
+    zb_json_begin_object(said);
+    zb_json_write_name(said, "raster");
+    zb_json_write_string(said, below(places->array, places->above));
+    zb_json_write_name(said, "group");
+    zb_json_write_string(said, zb__path_name(group));
+    zb_json_end_object(said);
+    char *text = zb_json_writer_end(said, NULL);
+    const zb_gdal_change change = {ZB_GDAL_LEVEL_OF, text};
     zb_json_begin_object(w);
-    if (places->of_groups) {
-        zb_json_write_name(w, ZB_LEVEL_OF);
-        zb_json_begin_object(w);
-        zb_json_write_name(w, "raster");
-        zb_json_write_string(w, below(places->array, places->above));
-        zb_json_write_name(w, "group");
-        zb_json_write_string(w, zb__path_name(group));
-        zb_json_end_object(w);
-    }
+    const bool complete = text && (!places->of_groups || zb__gdal_write(w, NULL, &change, 1));
     zb_json_end_object(w);
-    return zb_json_writer_end(w, NULL);
+    free(text);
+    char *attributes = zb_json_writer_end(w, NULL);
+    if (complete)
+        return attributes;
+    free(attributes);
+    return NULL;
 }
 
 /* ---- Nodes ---- */

@@ -6,6 +6,7 @@
 
 #include "conventions/pyramids.h"
 #include "hierarchy/path.h"
+#include "zarrbridge/node_edit.h"
 #include "zarrbridge/stop.h"
 
 /* A node that is not there, or not any more, is as good as deleted. */
@@ -93,14 +94,22 @@ static enum zb_code take_out(const void *context, const zb_node *group, zb_level
 
 /* ---- Levels ---- */
 
-/* Takes the attribute of a level off its group, which others have nodes in: an array that gets the
+/* A zb_node_edit_fn. */
+static enum zb_code forget_level(void *context, const zb_node *group, zb_node_edits *out,
+                                 zb_error *err) {
+    const zb_gdal_change change = {ZB_GDAL_LEVEL_OF, NULL};
+    (void)context;
+    return zb_gdal_edit(group, &change, 1, out, err);
+}
+
+/* Takes the word that a group is a level off one which others have nodes in: an array that gets the
    level's name later is data. */
 static enum zb_code free_group(zb_hierarchy *hierarchy, const char *level, zb_error *err) {
     char *path = zb__parent_path(level);
     zb_node *group = NULL, *changed = NULL;
     enum zb_code code = path ? zb_node_open(hierarchy, path, &group, err) : zb__no_memory(err);
-    if (!code && zb__attribute(group, ZB_LEVEL_OF))
-        code = zb_node_set_attribute(group, ZB_LEVEL_OF, NULL, &changed, err);
+    if (!code)
+        code = zb_node_edit(group, forget_level, NULL, &changed, err);
     zb_node_release(changed);
     zb_node_release(group);
     free(path);

@@ -11,6 +11,7 @@
 #include "types/fill.h"
 #include "util/base64.h"
 #include "zarrbridge/conventions.h"
+#include "zarrbridge/gdal_extension.h"
 
 static bool is_number_type(zb_dtype dtype) {
     return dtype.kind == ZB_KIND_INT || dtype.kind == ZB_KIND_UINT || dtype.kind == ZB_KIND_FLOAT;
@@ -138,9 +139,7 @@ static bool are_numbers(zb_dtype dtype) {
    all others write. */
 bool zb_array_fill_is_nodata(const zb_node *array) {
     const zb_array_info *info = zb_node_array(array);
-    const zb_json *said = attribute(array, ZB_FILL_IS_NODATA);
-    const bool denied = zb_json_kind_of(said) == ZB_JSON_BOOL && !zb_json_bool(said);
-    if (info->fill_is_default || denied)
+    if (info->fill_is_default || !zb_gdal_flag(array, ZB_GDAL_FILL_IS_NODATA, true))
         return false;
     if (info->dtype.kind == ZB_KIND_STRING)
         return !is_empty_text(info);

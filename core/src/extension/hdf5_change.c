@@ -107,7 +107,8 @@ static bool is_rewritten(const changing *c, enum zb_hdf5_member member) {
 static void put_members(changing *c, zb_json_writer *out) {
     for (const zb_json *one = c->now ? zb_json_first(c->now->object) : NULL; one;
          one = zb_json_next(one))
-        if (!zb__hdf5_is_version(one) && !is_rewritten(c, zb_hdf5_member_called(zb_json_name(one))))
+        if (!zb__member_is_version(one) &&
+            !is_rewritten(c, zb_hdf5_member_called(zb_json_name(one))))
             put_value(c, out, zb_json_name(one), one);
     for (size_t i = 0; i < c->count; i++) {
         const zb_hdf5_change *change = &c->changes[i];
@@ -144,7 +145,7 @@ static void put_entries(changing *c, zb_json_writer *out, enum zb_hdf5_member me
         if (!stays(c, member, zb_json_name(one)))
             continue;
         any = true;
-        zb__hdf5_put(object, one);
+        zb__members_put(object, one);
     }
     for (size_t i = 0; i < c->count; i++) {
         const zb_hdf5_change *change = &c->changes[i];
@@ -178,14 +179,14 @@ enum zb_code zb_hdf5_extension_change(const zb_hdf5_extension *base, const zb_hd
                   .has = has,
                   .context = context};
     *out = NULL;
-    zb_json_writer *object = sort(&c) ? zb__hdf5_begin() : NULL;
+    zb_json_writer *object = sort(&c) ? zb__members_begin() : NULL;
     if (object) {
         put_members(&c, object);
         for (unsigned i = 0; i < ZB_HDF5_MEMBERS; i++)
             if (is_written_by_entries(&c, (enum zb_hdf5_member)i))
                 put_entries(&c, object, (enum zb_hdf5_member)i);
     }
-    char *text = object ? zb__hdf5_end(object) : NULL;
+    char *text = object ? zb__members_end(object) : NULL;
     free(c.sorted);
     if (!text || c.failed) {
         free(text);

@@ -50,7 +50,7 @@ static bool put_entries(zb_json_writer *out, char *entries) {
 /* The value, if anything was written and memory did not run out. */
 static enum zb_code finish(zb_json_writer *object, bool any, bool failed, char **out,
                            zb_error *err) {
-    char *text = zb__hdf5_end(object);
+    char *text = zb__members_end(object);
     *out = NULL;
     if (!text || failed) {
         free(text);
@@ -75,7 +75,7 @@ static void put_entry(zb_json_writer *out, const zb_json *entry) {
     zb_json_begin_object(out);
     for (const zb_json *one = zb_json_first(entry); one; one = zb_json_next(one))
         if (one != named)
-            zb__hdf5_put(out, one);
+            zb__members_put(out, one);
     zb_json_end_object(out);
 }
 
@@ -83,13 +83,13 @@ enum zb_code zb_hdf5_extension_for_copies(const zb_hdf5_extension *extension, bo
                                           zb_hdf5_has_fn has, void *context, char **out,
                                           zb_error *err) {
     bool any = false, failed = false;
-    zb_json_writer *object = zb__hdf5_begin(), *entries = zb_json_writer_new();
+    zb_json_writer *object = zb__members_begin(), *entries = zb_json_writer_new();
     for (const zb_json *one = extension ? zb_json_first(extension->object) : NULL; one;
          one = zb_json_next(one)) {
         if (!holds(one, same_shape))
             continue;
         any = true;
-        zb__hdf5_put(object, one);
+        zb__members_put(object, one);
     }
     zb_json_begin_object(entries);
     const zb_json *entry = zb_json_first(zb_hdf5_extension_get(extension, ZB_HDF5_ATTRIBUTES));
@@ -104,7 +104,7 @@ enum zb_code zb_hdf5_extension_for_copies(const zb_hdf5_extension *extension, bo
 
 /* Whether a member of the node's own stays. */
 static bool is_kept(const zb_json *member, bool follows) {
-    return !zb__hdf5_is_version(member) && !is_entries(member) &&
+    return !zb__member_is_version(member) && !is_entries(member) &&
            !(follows && holds(member, false));
 }
 
@@ -112,31 +112,31 @@ enum zb_code zb_hdf5_extension_join(const zb_hdf5_extension *own, const zb_hdf5_
                                     bool follows, zb_hdf5_has_fn is_own, void *context, char **out,
                                     zb_error *err) {
     bool any = false, failed = false;
-    zb_json_writer *object = zb__hdf5_begin(), *entries = zb_json_writer_new();
+    zb_json_writer *object = zb__members_begin(), *entries = zb_json_writer_new();
     for (const zb_json *one = own ? zb_json_first(own->object) : NULL; one;
          one = zb_json_next(one)) {
         if (!is_kept(one, follows))
             continue;
         any = true;
-        zb__hdf5_put(object, one);
+        zb__members_put(object, one);
     }
     for (const zb_json *one = copied ? zb_json_first(copied->object) : NULL; one;
          one = zb_json_next(one)) {
         const zb_json *known = own ? zb_json_get(own->object, zb_json_name(one)) : NULL;
-        if (zb__hdf5_is_version(one) || is_entries(one) || (known && is_kept(known, follows)))
+        if (zb__member_is_version(one) || is_entries(one) || (known && is_kept(known, follows)))
             continue;
         any = true;
-        zb__hdf5_put(object, one);
+        zb__members_put(object, one);
     }
     zb_json_begin_object(entries);
     const zb_json *entry = zb_json_first(zb_hdf5_extension_get(copied, ZB_HDF5_ATTRIBUTES));
     for (; entry; entry = zb_json_next(entry))
-        zb__hdf5_put(entries, entry);
+        zb__members_put(entries, entry);
     entry = zb_json_first(zb_hdf5_extension_get(own, ZB_HDF5_ATTRIBUTES));
     for (; entry; entry = zb_json_next(entry))
         if (!zb_hdf5_extension_entry(copied, zb_json_name(entry)) &&
             (!follows || is_own(context, zb_json_name(entry))))
-            zb__hdf5_put(entries, entry);
+            zb__members_put(entries, entry);
     any |= put_entries(object, end_entries(entries, &failed));
     return finish(object, any, failed, out, err);
 }

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION 1
-#define VERSION_NAME "version"
 #define NAMED "named" /* of an entry; the member of a dataset has the same name */
 
 #define TEXT (1u << ZB_JSON_STRING)
@@ -57,8 +55,15 @@ static enum zb_code fail_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for the attribute " ZB_HDF5_EXTENSION);
 }
 
-/* The JSON parser bounds depth and values, and the document's limit bounds the text. */
-static enum zb_code parse_object(zb_json *object, zb_hdf5_extension **out, zb_error *err) {
+enum zb_code zb_hdf5_extension_parse(const zb_json *value, zb_hdf5_extension **out, zb_error *err) {
+    zb_json *object;
+    *out = NULL;
+    if (zb__members_parse(value, &object))
+        return fail_memory(err);
+    if (!zb__members_are_known(object)) {
+        zb_json_free(object);
+        return ZB_OK;
+    }
     zb_hdf5_extension *extension = *out = calloc(1, sizeof *extension);
     if (!extension) {
         zb_json_free(object);
@@ -70,22 +75,6 @@ static enum zb_code parse_object(zb_json *object, zb_hdf5_extension **out, zb_er
         if (member < ZB_HDF5_MEMBERS && rows[member].kinds & 1u << zb_json_kind_of(one))
             extension->member[member] = one;
     }
-    return ZB_OK;
-}
-
-enum zb_code zb_hdf5_extension_parse(const zb_json *value, zb_hdf5_extension **out, zb_error *err) {
-    const char *text = zb_json_string(value);
-    zb_json *object = NULL;
-    uint64_t version;
-    *out = NULL;
-    const enum zb_code code = text ? zb_json_parse(text, strlen(text), &object, NULL) : ZB_EFORMAT;
-    if (code == ZB_ENOMEM)
-        return fail_memory(err);
-    if (code)
-        return ZB_OK;
-    if (zb_json_uint64(zb_json_get(object, VERSION_NAME), &version) && version == VERSION)
-        return parse_object(object, out, err);
-    zb_json_free(object);
     return ZB_OK;
 }
 
@@ -140,7 +129,7 @@ char *zb_hdf5_entry_rename(const zb_json *entry, const char *path) {
     zb_json_begin_object(out);
     for (const zb_json *one = zb_json_first(entry); one; one = zb_json_next(one)) {
         if (strcmp(zb_json_name(one), NAMED) != 0) {
-            zb__hdf5_put(out, one);
+            zb__members_put(out, one);
             continue;
         }
         zb_json_write_name(out, NAMED);
@@ -159,34 +148,6 @@ bool zb_hdf5_refers(const zb_json *type) {
     while (part && !zb_hdf5_refers(part))
         part = zb_json_next(part);
     return part != NULL;
-}
-
-/* ---- Printing ---- */
-
-bool zb__hdf5_is_version(const zb_json *member) {
-    return strcmp(zb_json_name(member), VERSION_NAME) == 0;
-}
-
-zb_json_writer *zb__hdf5_begin(void) {
-    zb_json_writer *object = zb_json_writer_new();
-    zb_json_begin_object(object);
-    zb_json_write_name(object, VERSION_NAME);
-    zb_json_write_uint64(object, VERSION);
-    return object;
-}
-
-char *zb__hdf5_end(zb_json_writer *object) {
-    zb_json_end_object(object);
-    char *text = zb_json_writer_end(object, NULL);
-    zb_json_writer *string = text ? zb_json_writer_new() : NULL;
-    zb_json_write_string(string, text ? text : "");
-    free(text);
-    return zb_json_writer_end(string, NULL);
-}
-
-void zb__hdf5_put(zb_json_writer *out, const zb_json *member) {
-    zb_json_write_name(out, zb_json_name(member));
-    zb_json_write_value(out, member);
 }
 
 /* ---- Links to a node ---- */

@@ -3,6 +3,7 @@
 #ifndef ZB_EXTENSION_HDF5_EXTENSION_H
 #define ZB_EXTENSION_HDF5_EXTENSION_H
 
+#include "extension/member_text.h"
 #include "zarrbridge/hdf5_extension.h"
 
 struct zb_hdf5_extension {
@@ -34,16 +35,5 @@ typedef struct zb__hdf5_row {
 
 /* The row of a member. */
 const zb__hdf5_row *zb__hdf5_row_of(enum zb_hdf5_member member);
-
-/* An object of this version, begun; and ended, as the JSON of a text (malloc'ed), or NULL when
-   memory ran out. */
-zb_json_writer *zb__hdf5_begin(void);
-char *zb__hdf5_end(zb_json_writer *object);
-
-/* Writes a member as it was parsed. */
-void zb__hdf5_put(zb_json_writer *out, const zb_json *member);
-
-/* Whether an object has a member that says something: all but the version do. */
-bool zb__hdf5_is_version(const zb_json *member);
 
 #endif

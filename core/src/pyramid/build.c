@@ -84,10 +84,14 @@ static bool is_picture_with_alpha(const build *b) {
            b->raster.y < 2 && info->shape[2] == 4;
 }
 
+static bool has_colour_table(const build *b) {
+    const char *properties = zb_json_string(zb_gdal_extension_get(b->raster.gdal, ZB_GDAL_PAM));
+    return properties && strstr(properties, "<ColorTable");
+}
+
 /* GDAL averages the colours of indices, and leaves out what is transparent. */
 static enum zb_code check_colours(build *b, zb_error *err) {
     const zb_dtype dtype = zb_node_array(b->raster.array)->dtype;
-    const char *kept = zb__attribute_text(b->raster.array, "zarrbridge:gdal");
     const bool is_integer = dtype.kind == ZB_KIND_UINT || dtype.kind == ZB_KIND_INT;
     if (b->values.method == ZB_RESAMPLE_NEAREST)
         return ZB_OK;
@@ -97,7 +101,7 @@ static enum zb_code check_colours(build *b, zb_error *err) {
                        "gdaladdo, or by `nearest`",
                        zb_node_path(b->raster.array));
     if (b->values.method == ZB_RESAMPLE_AVERAGE && is_integer &&
-        (has_colour(b, "Palette", false) || strstr(kept, "<ColorTable")))
+        (has_colour(b, "Palette", false) || has_colour_table(b)))
         return zb_fail(err, ZB_EUNSUPPORTED,
                        "array /%s has indices of a colour table: make averages of its colours by "
                        "gdaladdo, or levels by `mode` or `nearest`",

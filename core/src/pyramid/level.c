@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "conventions/pyramids.h"
+#include "extension/gdal_extension.h"
+#include "extension/hdf5_extension.h"
 #include "hierarchy/path.h"
 #include "util/extension.h"
 #include "util/text.h"
@@ -20,23 +22,41 @@ static bool begins_with(const char *text, const char *prefix) {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* What names nodes beside the raster, or says what is true of this array alone. `_hdf5` and
-   `zarrbridge:gdal` tell of HDF5 links and of statistics; gdaladdo knows which of it holds for a
-   level. */
+/* What names nodes beside the raster, or says what is true of this array alone. The extensions tell
+   of HDF5 links and of statistics, too; gdaladdo knows which of that holds for a level. */
 static bool is_own_matter(const char *name) {
-    static const char *const names[] = {"bounds",
-                                        "ancillary_variables",
-                                        "cell_measures",
-                                        "multiscales",
-                                        "ome",
-                                        ZB_MASK_ATTRIBUTE,
-                                        "zarrbridge:overruled_coordinates",
-                                        "zarrbridge:gdal",
-                                        "_hdf5",
-                                        "GeoTransform",
-                                        "_ARRAY_DIMENSIONS",
-                                        NULL};
-    return zb__name_in(name, names);
+    static const char *const names[] = {
+        "bounds",          "ancillary_variables", "cell_measures",     "multiscales", "ome",
+        ZB_HDF5_EXTENSION, "GeoTransform",        "_ARRAY_DIMENSIONS", NULL};
+    return zb__name_in(name, names) || zb_gdal_owns_attribute(name);
+}
+
+/* What the GDAL extension says of all arrays with such pixels. mask: the name of the level's, or
+   NULL. */
+static bool write_gdal(zb_json_writer *w, const zb_gdal_extension *gdal, const char *mask) {
+    zb_json_writer *quoted = zb_json_writer_new();
+    zb_json_write_string(quoted, mask ? mask : "");
+    char *text = zb_json_writer_end(quoted, NULL);
+    const zb_gdal_change changes[] = {{ZB_GDAL_PAM, NULL},
+                                      {ZB_GDAL_OVERRULED, NULL},
+                                      {ZB_GDAL_LEVEL_OF, NULL},
+                                      {ZB_GDAL_REPEATS_PLACE, NULL},
+                                      {ZB_GDAL_MASK, mask ? text : NULL}};
+    const bool complete =
+        text && zb__gdal_write(w, gdal, changes, sizeof changes / sizeof *changes);
+    free(text);
+    return complete;
+}
+
+/* The object's text; NULL when memory ran out. */
+static char *end_attributes(zb_json_writer *w, const zb_gdal_extension *gdal, const char *mask) {
+    const bool complete = write_gdal(w, gdal, mask);
+    zb_json_end_object(w);
+    char *text = zb_json_writer_end(w, NULL);
+    if (complete)
+        return text;
+    free(text);
+    return NULL;
 }
 
 static void write_numbers(zb_json_writer *w, const double *numbers, int count) {
@@ -107,18 +127,16 @@ static char *level_attributes(const zb__raster *raster, const zb__level *level, 
         zb_json_write_name(w, name);
         zb_json_write_value(w, one);
     }
-    if (mask) {
-        zb_json_write_name(w, ZB_MASK_ATTRIBUTE);
-        zb_json_write_string(w, mask);
-    }
-    zb_json_end_object(w);
-    return zb_json_writer_end(w, NULL);
+    return end_attributes(w, raster->gdal, mask);
 }
 
 /* Of a mask or a coordinate, whose numbers are written unpacked. */
 static char *helper_attributes(const zb_node *helper) {
     static const char *const packing[] = {"scale_factor", "add_offset",    "_Unsigned",
                                           "_FillValue",   "missing_value", NULL};
+    zb_gdal_extension *gdal;
+    if (zb_gdal_extension_parse(zb_node_attributes(helper), &gdal, NULL))
+        return NULL;
     zb_json_writer *w = zb_json_writer_new();
     zb_json_begin_object(w);
     for (const zb_json *one = zb_json_first(zb_node_attributes(helper)); one;
@@ -128,8 +146,9 @@ static char *helper_attributes(const zb_node *helper) {
         zb_json_write_name(w, zb_json_name(one));
         zb_json_write_value(w, one);
     }
-    zb_json_end_object(w);
-    return zb_json_writer_end(w, NULL);
+    char *attributes = end_attributes(w, gdal, NULL);
+    zb_gdal_extension_free(gdal);
+    return attributes;
 }
 
 /* ---- Arrays of another one's form ---- */

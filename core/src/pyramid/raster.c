@@ -240,7 +240,7 @@ static void find_place(zb__raster *raster) {
                             group_transform(raster, out) || mapping_transform(raster, out);
     if (raster->has_transform && is_plotted && !counts_pixels(plotted) &&
         !agree(raster, raster->transform, plotted) &&
-        !zb__attribute(raster->array, "zarrbridge:overruled_coordinates")) {
+        !zb_gdal_extension_get(raster->gdal, ZB_GDAL_OVERRULED)) {
         raster->is_left_behind = true;
         raster->has_transform = false;
     }
@@ -273,7 +273,8 @@ static const zb_node *find_mapping(const zb__raster *raster) {
 
 /* An array of bytes of the raster's rows and columns; another one is none. */
 static const zb_node *open_mask(zb__raster *raster) {
-    if (!zb__is_child_name(zb__attribute_text(raster->array, ZB_MASK_ATTRIBUTE)))
+    const char *name = zb_json_string(zb_gdal_extension_get(raster->gdal, ZB_GDAL_MASK));
+    if (!name || !zb__is_child_name(name))
         return NULL;
     char *path = zb_array_mask(raster->array);
     if (!path)
@@ -305,6 +306,7 @@ void zb__raster_clear(zb__raster *raster) {
     zb_pyramid_clear(&raster->pyramid);
     zb_level_places_clear(&raster->places);
     zb__opened_clear(&raster->opened);
+    zb_gdal_extension_free(raster->gdal);
     zb_node_release(raster->array);
     *raster = (zb__raster){.array = NULL};
 }
@@ -329,6 +331,10 @@ enum zb_code zb__raster_open(const zb_node *array, zb__raster *out, zb_error *er
 
 enum zb_code zb__raster_place(zb__raster *out, zb_error *err) {
     const zb_axes axes = zb_axes_find(out->array, &out->pyramid, &out->nodes);
+    const enum zb_code code =
+        zb_gdal_extension_parse(zb_node_attributes(out->array), &out->gdal, err);
+    if (code)
+        return code;
     out->x = (uint32_t)axes.x;
     out->y = (uint32_t)axes.y;
     out->width = zb_node_array(out->array)->shape[out->x];

@@ -4,6 +4,7 @@
 #define ZB_PYRAMID_RASTER_H
 
 #include "util/map.h"
+#include "zarrbridge/gdal_extension.h"
 #include "zarrbridge/multiscales.h"
 #include "zarrbridge/pyramid.h"
 
@@ -28,6 +29,7 @@ typedef struct zb__raster {
     zb_level_places places;
     uint32_t x, y; /* dimensions */
     uint64_t width, height;
+    zb_gdal_extension *gdal;      /* of the array; NULL: none */
     const zb_node *mask;          /* its mask, or NULL */
     const zb_node *mapping;       /* its grid mapping, or NULL */
     const zb_node *coordinate[2]; /* of columns and rows, or NULL */

@@ -257,7 +257,7 @@ bool Array::note_change() {
         return false;
     has_changed_ = true;
     drops_statistics_ =
-        drops_statistics_ || !fresh_.is_fresh() || attribute(node(), kSideProperties) != nullptr;
+        drops_statistics_ || !fresh_.is_fresh() || !gdal_text(node(), ZB_GDAL_PAM).empty();
     return true;
 }
 

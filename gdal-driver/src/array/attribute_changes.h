@@ -28,6 +28,15 @@ class AttributeChanges {
         changes_[name].clear();
     }
 
+    /* Members of the GDAL extension, likewise, and of what the store has: another program may change
+       another one. */
+    void set(enum zb_gdal_member member, const std::string &value) {
+        derive(member, [value](const zb_json *) { return value; });
+    }
+    void remove(enum zb_gdal_member member) {
+        set(member, "");
+    }
+
     /* Those that are set so follow all others, in this order: where they are taken away and set
        again, the document is what it was. */
     void set_last(const std::string &name, const std::string &value) {
@@ -41,6 +50,9 @@ class AttributeChanges {
     void derive(const std::string &name, Remake fn) {
         remakes_[name].push_back(std::move(fn));
     }
+    void derive(enum zb_gdal_member member, Remake fn) {
+        members_[member].push_back(std::move(fn));
+    }
 
     /* Makes the changes that change anything. *node becomes the changed node; after a failure it
        is what it was. */
@@ -48,12 +60,13 @@ class AttributeChanges {
 
   private:
     struct Edit {
-        const std::string *name;
+        const char *name;
         std::string value; /* "": it is removed */
         bool checked;
         std::string former; /* "": there is none */
     };
-    std::vector<Edit> edits_for(const zb_node *now) const;
+    enum zb_code edits_for(const zb_node *now, std::vector<Edit> *edits, zb_error *err) const;
+    enum zb_code add_members(const zb_node *now, std::vector<Edit> *edits, zb_error *err) const;
     enum zb_code apply_to_known(const zb_node *node, zb_node **changed, zb_error *err) const;
     static enum zb_code make_edits(void *context, const zb_node *now, zb_node_edits *out,
                                    zb_error *err);
@@ -61,6 +74,7 @@ class AttributeChanges {
 
     std::map<std::string, std::string> changes_; /* "": to be removed */
     std::map<std::string, std::vector<Remake>> remakes_;
+    std::map<enum zb_gdal_member, std::vector<Remake>> members_;
     std::vector<std::pair<std::string, std::string>> last_;
 };
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <new>
 #include <sstream>
 
 #include "zarrbridge/conventions.h"
@@ -44,9 +45,13 @@ static std::vector<double> numbers_of(const zb_json *json) {
     return finite ? numbers : std::vector<double>();
 }
 
-std::optional<double> attribute_number(const zb_node *node, const char *name) {
-    const std::vector<double> numbers = numbers_of(attribute(node, name));
+std::optional<double> single_number(const zb_json *value) {
+    const std::vector<double> numbers = numbers_of(value);
     return numbers.size() == 1 ? std::optional<double>(numbers[0]) : std::nullopt;
+}
+
+std::optional<double> attribute_number(const zb_node *node, const char *name) {
+    return single_number(attribute(node, name));
 }
 
 std::vector<double> number_list(const zb_json *value, size_t count) {
@@ -54,6 +59,37 @@ std::vector<double> number_list(const zb_json *value, size_t count) {
         return {};
     const std::vector<double> numbers = numbers_of(value);
     return numbers.size() == count ? numbers : std::vector<double>();
+}
+
+/* Without memory what it says would pass for nothing. */
+GdalExtension gdal_extension(const zb_json *attributes) {
+    zb_gdal_extension *extension;
+    if (zb_gdal_extension_parse(attributes, &extension, nullptr) != ZB_OK)
+        throw std::bad_alloc();
+    return GdalExtension(extension);
+}
+
+GdalExtension gdal_extension(const zb_node *node) {
+    return gdal_extension(node == nullptr ? nullptr : zb_node_attributes(node));
+}
+
+std::string gdal_extension_json(const GdalMembers &members) {
+    std::vector<zb_gdal_change> changes;
+    for (unsigned i = 0; i < members.size(); i++) {
+        if (!members[i].empty())
+            changes.push_back({static_cast<enum zb_gdal_member>(i), members[i].c_str()});
+    }
+    char *text = nullptr;
+    if (zb_gdal_extension_change(nullptr, changes.data(), changes.size(), &text, nullptr) != ZB_OK)
+        throw std::bad_alloc();
+    const CoreText owner(text);
+    return text == nullptr ? std::string() : std::string(text);
+}
+
+std::string gdal_text(const zb_node *node, enum zb_gdal_member member) {
+    const GdalExtension extension = gdal_extension(node);
+    const char *text = zb_json_string(zb_gdal_extension_get(extension.get(), member));
+    return text == nullptr ? std::string() : std::string(text);
 }
 
 std::string compact_json(const zb_json *value) {

@@ -3,32 +3,43 @@
 #ifndef ZARR3_ATTRIBUTES_H
 #define ZARR3_ATTRIBUTES_H
 
+#include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/handles.h"
+#include "zarrbridge/gdal_extension.h"
 #include "zarrbridge/multiscales.h"
 
 namespace zarr3 {
 
-/* The attribute of what GDAL alone knows of an array: a string (side/side_properties.h). */
-constexpr char kSideProperties[] = "zarrbridge:gdal";
-
 const zb_json *attribute(const zb_node *node, const char *name);
-
-/* The attribute of a raster that names the array beside it which is its mask. */
-constexpr char kMask[] = ZB_MASK_ATTRIBUTE;
 
 /* The string attribute, or "". */
 std::string attribute_text(const zb_node *node, const char *name);
 
-/* The attribute as a finite number; a list of one number counts as that number. */
+/* A value, or the attribute, as a finite number; a list of one number counts as that number. */
+std::optional<double> single_number(const zb_json *value);
 std::optional<double> attribute_number(const zb_node *node, const char *name);
 
 /* A list of exactly `count` finite numbers, or an empty vector. */
 std::vector<double> number_list(const zb_json *value, size_t count);
+
+/* The GDAL extension (zarrbridge/gdal_extension.h) of a node, or of attributes; null: none. */
+using GdalExtension = std::unique_ptr<zb_gdal_extension, Release<zb_gdal_extension_free>>;
+GdalExtension gdal_extension(const zb_json *attributes);
+GdalExtension gdal_extension(const zb_node *node);
+
+/* Members of an extension as JSON, in the order of the table; "" for one that is not there. The
+   attribute's value with them alone, "" for none of them. */
+using GdalMembers = std::array<std::string, ZB_GDAL_MEMBERS>;
+std::string gdal_extension_json(const GdalMembers &members);
+
+/* A member of a node's that is a text, or "". */
+std::string gdal_text(const zb_node *node, enum zb_gdal_member member);
 
 /* Compact JSON text, the same for all spellings of one value; "" for none. */
 std::string compact_json(const zb_json *value);

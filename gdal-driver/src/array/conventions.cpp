@@ -13,10 +13,6 @@ bool is_place_attribute(const std::string &name) {
     return name.compare(0, 5, "proj:") == 0 || name.compare(0, 8, "spatial:") == 0;
 }
 
-bool repeats_place(const zb_node *group) {
-    return zb_group_repeats_place(group);
-}
-
 bool follows(const zb_node *node, enum zb_convention convention, NearbyNodes &around) {
     const zb_nodes nodes = around.for_core();
     return zb_convention_holds(node, convention, &nodes);

@@ -18,14 +18,6 @@ bool follows(const zb_node *node, enum zb_convention convention, NearbyNodes &ar
 /* True for the names of attributes by which the conventions of a place say it. */
 bool is_place_attribute(const std::string &name);
 
-/* The attribute of a group that repeats, in `proj:` and `spatial:` attributes of its own, what its
-   rasters say of themselves (geo/group_place.h): for programs that look at groups alone. */
-constexpr char kRepeatsPlace[] = ZB_REPEATS_PLACE;
-
-/* True of a group with that attribute. No array takes anything from such attributes: the rasters
-   have their own, and nothing is said of others. */
-bool repeats_place(const zb_node *group);
-
 /* Declares these conventions of a place, or does not declare them any more. The entries of others
    stay. */
 void declare_place(const zb_node *node, bool proj, bool spatial, AttributeChanges *changes);

@@ -5,7 +5,7 @@
  * imaginary part out would make pixels invalid that are none.
  *
  * It is the list of both parts: for floats in `_FillValue`, as xarray writes it, for complex
- * integers in an attribute of our own, because xarray cannot open a struct that has `_FillValue`,
+ * integers in the GDAL extension, because xarray cannot open a struct that has `_FillValue`,
  * and makes NaN of one that has `missing_value`.
  */
 #include "array/nodata.h"
@@ -19,8 +19,6 @@
 #include "base/json_text.h"
 
 namespace zarr3 {
-
-static constexpr char kPairNoData[] = "zarrbridge:nodata";
 
 static bool is_complex(zb_dtype dtype) {
     return dtype.kind == ZB_KIND_COMPLEX || dtype.kind == ZB_KIND_STRUCT;
@@ -49,10 +47,6 @@ static NoData of_element(const unsigned char *element, zb_dtype dtype) {
 
 /* ---- Of complex numbers ---- */
 
-static const char *attribute_name(zb_dtype dtype) {
-    return dtype.kind == ZB_KIND_STRUCT ? kPairNoData : "_FillValue";
-}
-
 /* A list of both parts, or a real number. */
 static bool parse_complex(const zb_json *value, zb_dtype part, unsigned char *element) {
     if (zb_json_kind_of(value) != ZB_JSON_ARRAY)
@@ -71,9 +65,13 @@ static bool is_real(const unsigned char *element, zb_dtype part) {
 
 /* The first value that is there counts. */
 static NoData find_complex(const zb_node *array, zb_dtype shown) {
-    for (const char *name : {attribute_name(shown), "_FillValue", "missing_value"}) {
+    const GdalExtension extension =
+        shown.kind == ZB_KIND_STRUCT ? gdal_extension(array) : GdalExtension();
+    for (const zb_json *said :
+         {zb_gdal_extension_get(extension.get(), ZB_GDAL_NODATA), attribute(array, "_FillValue"),
+          attribute(array, "missing_value")}) {
         unsigned char element[2 * sizeof(double)] = {};
-        if (parse_complex(attribute(array, name), part_of(shown), element))
+        if (parse_complex(said, part_of(shown), element))
             return of_element(element, shown);
     }
     const zb_array_info *info = zb_node_array(array);
@@ -143,15 +141,19 @@ std::string nodata_json(const NoData &nodata, const zb_node *array) {
 
 void change_nodata(const NoData &nodata, const zb_node *array, AttributeChanges *changes) {
     const zb_dtype dtype = attribute_dtype(array);
-    for (const char *name : {"missing_value", "_FillValue", kPairNoData})
-        changes->remove(name);
+    changes->remove("missing_value");
+    changes->remove("_FillValue");
+    changes->remove(ZB_GDAL_NODATA);
     if (nodata.kind == NoData::None) {
         if (zb_array_fill_is_nodata(array))
-            changes->set(ZB_FILL_IS_NODATA, "false");
-    } else {
-        changes->set(attribute_name(dtype), nodata_json(nodata, array));
-        changes->remove(ZB_FILL_IS_NODATA);
+            changes->set(ZB_GDAL_FILL_IS_NODATA, "false");
+        return;
     }
+    changes->remove(ZB_GDAL_FILL_IS_NODATA);
+    if (dtype.kind == ZB_KIND_STRUCT)
+        changes->set(ZB_GDAL_NODATA, nodata_json(nodata, array));
+    else
+        changes->set("_FillValue", nodata_json(nodata, array));
 }
 
 std::vector<unsigned char> nodata_element(const NoData &nodata, zb_dtype dtype) {

@@ -47,7 +47,7 @@ Items items_of(const zb_node *node, MetadataDomains *metadata) {
         const bool taken = EQUAL(name.c_str(), "long_name") && descriptions_there;
         if (is_item_name(name) && !taken)
             found[to_utf8(name)] = value;
-        else if (is_place_attribute(name) || name.compare(0, 11, "zarrbridge:") == 0 ||
+        else if (is_place_attribute(name) || zb_gdal_owns_attribute(name.c_str()) ||
                  name == kHdf5Side)
             refuse_item(name, metadata);
         else

@@ -29,23 +29,28 @@ namespace zarr3 {
 /* What says where the raster lies, or names nodes beside it. A level has its own. */
 static bool is_own_matter(const std::string &name) {
     static const char *const kNames[] = {
-        "zarr_conventions",
-        "grid_mapping",
-        "coordinates",
-        "bounds",
-        "ancillary_variables",
-        "cell_measures",
-        "multiscales",
-        "ome",
-        "_CRS",
-        kMask,
-        kEpochAttribute,
-        kOverruledCoordinates,
-        "GeoTransform",
+        "zarr_conventions",  "grid_mapping", "coordinates", "bounds", "ancillary_variables",
+        "cell_measures",     "multiscales",  "ome",         "_CRS",   "GeoTransform",
         "_ARRAY_DIMENSIONS",
     };
-    return is_place_attribute(name) || std::any_of(std::begin(kNames), std::end(kNames),
-                                                   [&](const char *one) { return name == one; });
+    return is_place_attribute(name) || zb_gdal_owns_attribute(name.c_str()) ||
+           std::any_of(std::begin(kNames), std::end(kNames),
+                       [&](const char *one) { return name == one; });
+}
+
+/* What the GDAL extension says of all arrays with such pixels. */
+static GdalMembers level_members(const zb_node *raster) {
+    const GdalExtension extension = gdal_extension(raster);
+    GdalMembers members;
+    for (const auto member : {ZB_GDAL_NODATA, ZB_GDAL_FILL_IS_NODATA, ZB_GDAL_HAS_CRS})
+        members[member] = compact_json(zb_gdal_extension_get(extension.get(), member));
+    const XmlTree tree = side_properties_of(raster);
+    if (tree != nullptr)
+        keep_meanings(tree.get());
+    const std::string kept = side_properties_text(tree.get());
+    if (!kept.empty())
+        members[ZB_GDAL_PAM] = json_quote(kept);
+    return members;
 }
 
 std::vector<std::pair<std::string, std::string>> level_attributes(const zb_node *raster) {
@@ -55,14 +60,7 @@ std::vector<std::pair<std::string, std::string>> level_attributes(const zb_node 
          member = zb_json_next(member)) {
         const std::string name = zb_json_name(member);
         const char *text = zb_json_string(member);
-        if (name == kSideProperties) {
-            const XmlTree tree = parse_side_properties(json_text(member));
-            if (tree != nullptr)
-                keep_meanings(tree.get());
-            const std::string kept = side_properties_text(tree.get());
-            if (!kept.empty())
-                attributes.emplace_back(name, json_quote(kept));
-        } else if (name == kHdf5Side) {
+        if (name == kHdf5Side) {
             const std::string kept = hdf5_side_of_copies(raster, false, [](const zb_json *one) {
                 return !is_own_matter(zb_json_name(one));
             });
@@ -72,21 +70,27 @@ std::vector<std::pair<std::string, std::string>> level_attributes(const zb_node 
             attributes.emplace_back(name, text != nullptr ? json_quote(text) : json_text(member));
         }
     }
+    const std::string extension = gdal_extension_json(level_members(raster));
+    if (!extension.empty())
+        attributes.emplace_back(ZB_GDAL_EXTENSION, extension);
     return attributes;
 }
 
 void copy_attributes(const zb_node *raster, const zb_node *level, AttributeChanges *changes) {
     std::string side;
     for (const auto &[name, before] : level_attributes(level)) {
-        if (name != kHdf5Side)
+        if (name != kHdf5Side && name != ZB_GDAL_EXTENSION)
             changes->remove(name);
     }
     for (const auto &[name, value] : level_attributes(raster)) {
         if (name == kHdf5Side)
             side = value;
-        else
+        else if (name != ZB_GDAL_EXTENSION)
             changes->set(name, value);
     }
+    const GdalMembers members = level_members(raster);
+    for (const auto member : {ZB_GDAL_PAM, ZB_GDAL_NODATA, ZB_GDAL_FILL_IS_NODATA, ZB_GDAL_HAS_CRS})
+        changes->set(member, members[member]);
     if (!side.empty() || attribute(level, kHdf5Side) != nullptr)
         follow_hdf5_side(side, is_own_matter, changes);
 }

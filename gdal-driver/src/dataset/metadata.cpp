@@ -68,7 +68,7 @@ static bool has_better_place(const std::string &name) {
     };
     return std::any_of(std::begin(kNames), std::end(kNames),
                        [&](const char *item) { return name == item; }) ||
-           is_place_attribute(name) || name.compare(0, 11, "zarrbridge:") == 0;
+           is_place_attribute(name) || zb_gdal_owns_attribute(name.c_str());
 }
 
 bool is_item_name(const std::string &name) {

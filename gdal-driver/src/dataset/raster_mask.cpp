@@ -54,7 +54,7 @@ Zarr3Dataset *RasterMask::get() {
     if (looked_ || raster_->is_mask())
         return mask_.get();
     looked_ = true;
-    const std::string name = attribute_text(raster_->node(), kMask);
+    const std::string name = gdal_text(raster_->node(), ZB_GDAL_MASK);
     if (!is_child_name(name) || raster_->array().path().empty())
         return nullptr;
     std::string reason;
@@ -120,7 +120,7 @@ enum zb_code RasterMask::create(zb_error *err) {
     if (code != ZB_OK)
         return code;
     AttributeChanges changes;
-    changes.set(kMask, json_quote(name));
+    changes.set(ZB_GDAL_MASK, json_quote(name));
     code = array.change_attributes(changes, err);
     looked_ = false;
     return code;

@@ -176,7 +176,7 @@ class Walk {
             for (const std::string &word : words(attribute_text(node, name)))
                 helpers_.insert(join_path(group, word));
         }
-        const std::string mask = attribute_text(node, kMask);
+        const std::string mask = gdal_text(node, ZB_GDAL_MASK);
         if (!mask.empty())
             helpers_.insert(join_path(group, mask));
     }

@@ -45,7 +45,7 @@ enum zb_code CfGroup::open(const NodePtr &array, zb_error *err) {
         return code;
     NearbyNodes around(array.get());
     levels_ = find_pyramid(array.get(), around).levels;
-    const std::string mask = attribute_text(array.get(), kMask); /* goes where the array goes */
+    const std::string mask = gdal_text(array.get(), ZB_GDAL_MASK); /* goes where the array goes */
     for (const zb_child &child : children) {
         if (join_path(path_, child.name) != zb_node_path(array.get()) && child.name != mask)
             others_.push_back(

@@ -9,11 +9,6 @@
 
 namespace zarr3 {
 
-/* The attribute of an array with the place that its coordinate arrays gave it when it was put
-   elsewhere in spite of them: [a, b, c, d, e, f], as `spatial:transform`. Coordinates that say
-   another place by now were changed later, and count. */
-constexpr char kOverruledCoordinates[] = "zarrbridge:overruled_coordinates";
-
 /* Where regular coordinates put the raster, in the units of `srs` (or NULL). A damaged coordinate
    array costs the place, with a warning, but not the pixels. */
 std::optional<GeoTransform> place_by_coordinates(const zb_node *array, const Layout &layout,

@@ -236,18 +236,18 @@ static void complete_codes(OGRSpatialReference *srs) {
         complete_known(srs);
 }
 
-const char *const kEpochAttribute = "zarrbridge:coordinate_epoch";
-
 /* Definitions in WKT 1 do not say that they are dynamic. */
 static bool is_dynamic(const OGRSpatialReference &srs) {
     OGRSpatialReference known;
     return srs.IsDynamic() || (import_by_code(srs, &known) && known.IsDynamic());
 }
 
-/* Only a dynamic CRS has use for one: the attribute may be older than the CRS. A static one keeps
+/* Only a dynamic CRS has use for one: the epoch may be older than the CRS. A static one keeps
    what a program has given it, beside the form in which this driver writes the CRS. */
 static void add_epoch(const zb_node *array, OGRSpatialReference *srs) {
-    const std::optional<double> epoch = attribute_number(array, kEpochAttribute);
+    const GdalExtension extension = gdal_extension(array);
+    const std::optional<double> epoch =
+        single_number(zb_gdal_extension_get(extension.get(), ZB_GDAL_COORDINATE_EPOCH));
     const bool is_ours = attribute(array, "proj:wkt2") != nullptr;
     if (epoch && srs->GetCoordinateEpoch() == 0 && (is_ours || is_dynamic(*srs)))
         srs->SetCoordinateEpoch(*epoch);

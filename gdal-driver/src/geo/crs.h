@@ -20,10 +20,6 @@ namespace zarr3 {
 std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &axes,
                                             const Pyramid &pyramid, NearbyNodes &around);
 
-/* Attribute of an array that keeps the coordinate epoch (a decimal year) of a dynamic CRS, which
-   none of the forms above has a place for that other programs read. */
-extern const char *const kEpochAttribute;
-
 /* WKT 2, or WKT 1 for what the former cannot express. */
 std::string crs_text(const OGRSpatialReference &srs);
 

@@ -44,9 +44,9 @@ static std::string convention_code(const OGRSpatialReference &srs) {
 
 static void set_crs(const OGRSpatialReference *srs, AttributeChanges *changes) {
     changes->remove("proj:projjson");
-    changes->remove(kEpochAttribute);
+    changes->remove(ZB_GDAL_COORDINATE_EPOCH);
     if (srs != nullptr)
-        changes->remove(kHasCrs);
+        changes->remove(ZB_GDAL_HAS_CRS);
     if (srs == nullptr) {
         for (const char *name : {"proj:code", "proj:wkt2", "_CRS"})
             changes->remove(name);
@@ -61,7 +61,7 @@ static void set_crs(const OGRSpatialReference *srs, AttributeChanges *changes) {
         changes->remove("proj:code");
     changes->set("_CRS", json_object({{"wkt", wkt}}));
     if (srs->GetCoordinateEpoch() > 0)
-        changes->set(kEpochAttribute, json_number(srs->GetCoordinateEpoch()));
+        changes->set(ZB_GDAL_COORDINATE_EPOCH, json_number(srs->GetCoordinateEpoch()));
 }
 
 /* The box around all rows and columns. */
@@ -119,20 +119,21 @@ static void note_overruled(const NodePtr &array, const Layout &layout,
             ? std::nullopt
             : contradicting_coordinates(array.get(), layout, around, srs, *transform);
     if (other)
-        changes->set(kOverruledCoordinates, affine_of(*other));
+        changes->set(ZB_GDAL_OVERRULED, affine_of(*other));
     else
-        changes->remove(kOverruledCoordinates);
+        changes->remove(ZB_GDAL_OVERRULED);
 }
 
 /* ---- Other shapes ---- */
 
-static const char *const kPlaceByShape[] = {"spatial:transform",    "spatial:transform_type",
+static const char *const kPlaceByShape[] = {"spatial:transform", "spatial:transform_type",
                                             "spatial:registration", "spatial:bbox",
-                                            "spatial:shape",        kOverruledCoordinates};
+                                            "spatial:shape"};
 
 static void drop_place(AttributeChanges *changes) {
     for (const char *name : kPlaceByShape)
         changes->remove(name);
+    changes->remove(ZB_GDAL_OVERRULED);
 }
 
 /* The declaration stays, for it only tells what attributes mean. */

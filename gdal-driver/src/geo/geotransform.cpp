@@ -187,7 +187,9 @@ static std::optional<GeoTransform> place_of_coordinates(const zb_node *array, co
                                                         const GeoTransform &stated) {
     const std::optional<GeoTransform> plotted =
         contradicting_coordinates(array, layout, around, srs, stated);
-    const std::vector<double> known = number_list(attribute(array, kOverruledCoordinates), 6);
+    const GdalExtension extension = gdal_extension(array);
+    const std::vector<double> known =
+        number_list(zb_gdal_extension_get(extension.get(), ZB_GDAL_OVERRULED), 6);
     if (plotted && !known.empty() && agree(from_affine(known), *plotted, layout))
         return std::nullopt;
     return plotted;

@@ -32,12 +32,8 @@ NodePtr find_usual_grid_mapping(NearbyNodes &around) {
     return nullptr;
 }
 
-const char *const kHasCrs = "zarrbridge:has_crs";
-
 static bool takes_usual_grid_mapping(const zb_node *array) {
-    const zb_json *said = attribute(array, kHasCrs);
-    return zb_node_array(array)->ndim >= 2 &&
-           (zb_json_kind_of(said) != ZB_JSON_BOOL || zb_json_bool(said));
+    return zb_node_array(array)->ndim >= 2 && zb_gdal_flag(array, ZB_GDAL_HAS_CRS, true);
 }
 
 NodePtr find_grid_mapping(const zb_node *array, NearbyNodes &around) {

@@ -8,16 +8,12 @@
 namespace zarr3 {
 
 /* The variable that holds an array's CF grid mapping: the one that its attribute `grid_mapping`
-   names, else, unless kHasCrs is false, one called spatial_ref or crs that carries a definition.
+   names, else, unless ZB_GDAL_HAS_CRS is false, one called spatial_ref or crs that carries a definition.
    Null when there is none. */
 NodePtr find_grid_mapping(const zb_node *array, NearbyNodes &around);
 
 /* The one that arrays get which name none. */
 NodePtr find_usual_grid_mapping(NearbyNodes &around);
-
-/* Attribute of an array: false where a grid mapping that it does not name is not its own. A program
-   has made it beside rasters, without a CRS. */
-extern const char *const kHasCrs;
 
 /* A scalar that carries the definition of a CRS, as CF has it. */
 bool is_grid_mapping(const zb_node *node);

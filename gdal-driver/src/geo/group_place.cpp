@@ -72,7 +72,7 @@ static Statement statement_of(const zb_node *array) {
 static void take_statements(const Children &children, std::optional<Statement> *common) {
     std::set<std::string> masks;
     for (const zb_child &child : children)
-        masks.insert(attribute_text(child.node, kMask));
+        masks.insert(gdal_text(child.node, ZB_GDAL_MASK));
     for (const zb_child &child : children) {
         const zb_array_info *info = child.node == nullptr ? nullptr : zb_node_array(child.node);
         const bool is_raster = child.node == nullptr || (info != nullptr && info->ndim >= 2);
@@ -138,8 +138,8 @@ static enum zb_code say(NodePtr group, const Statement &statement, zb_error *err
     set_members(statement.extent, kExtent, &changes);
     declare_place(group.get(), !statement.crs.empty(), !statement.extent.empty(), &changes);
     /* It stays when nothing is left to be said. */
-    if (says_anything || repeats_place(group.get()))
-        changes.set_last(kRepeatsPlace, "true");
+    if (says_anything || zb_group_repeats_place(group.get()))
+        changes.set(ZB_GDAL_REPEATS_PLACE, "true");
     return changes.apply(&group, err);
 }
 
@@ -159,7 +159,7 @@ static NodePtr speaking_group(zb_hierarchy *hierarchy, const std::string &path, 
     NodePtr group = open_node(hierarchy, path, nullptr);
     const bool is_group = group != nullptr && zb_node_array(group.get()) == nullptr;
     const bool speaks =
-        is_group && (repeats_place(group.get()) || (is_new && !has_own_word(group.get())));
+        is_group && (zb_group_repeats_place(group.get()) || (is_new && !has_own_word(group.get())));
     return speaks ? group : nullptr;
 }
 

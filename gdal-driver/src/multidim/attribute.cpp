@@ -178,9 +178,27 @@ bool Zarr3Attribute::store() {
     return add_to(m_osName, &changes) && owner_->change(changes);
 }
 
+/* Members of the GDAL extension join those that the node has: a copy has got some by other calls.
+   False where the value has none. */
+static bool add_members(const std::string &value, AttributeChanges *changes) {
+    const Json attributes = parse_json(json_object({{ZB_GDAL_EXTENSION, value}}));
+    const GdalExtension extension = gdal_extension(attributes.get());
+    bool any = false;
+    for (unsigned i = 0; i < ZB_GDAL_MEMBERS; i++) {
+        const auto member = static_cast<enum zb_gdal_member>(i);
+        const std::string said = compact_json(zb_gdal_extension_get(extension.get(), member));
+        any = any || !said.empty();
+        if (!said.empty())
+            changes->set(member, said);
+    }
+    return any;
+}
+
 /* `_FillValue` is a number in all of its forms. */
 bool Zarr3Attribute::add_to(const std::string &name, AttributeChanges *changes) const {
     const std::string value = json();
+    if (name == ZB_GDAL_EXTENSION && add_members(value, changes))
+        return true;
     const bool may_be_text = is_text() && type_.GetSubType() != GEDTST_JSON;
     changes->set(name, value);
     TextStatements texts(owner_->attributes_of());

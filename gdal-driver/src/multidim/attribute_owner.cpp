@@ -9,8 +9,6 @@
 #include "array/dimension_names.h"
 #include "array/hdf5_side.h"
 #include "base/json_text.h"
-#include "geo/crs.h"
-#include "geo/grid_mapping.h"
 #include "multidim/attribute.h"
 #include "raster/axes.h"
 #include "side/side_properties.h"
@@ -46,20 +44,36 @@ static bool states_any_place(const zb_node *node) {
            attribute(node, "spatial:bbox") != nullptr;
 }
 
-/* The side properties without those of all pixels: statistics, histograms, ground control points.
-   Null where nothing is left. */
+/* The GDAL extension without what GDAL has calls for, and without the side properties of all
+   pixels: statistics, histograms, ground control points. Null where nothing is left. */
 static std::shared_ptr<GDALAttribute>
-side_properties_of_views(const std::shared_ptr<AttributeOwner> &self, const zb_json *member) {
-    const XmlTree tree = parse_side_properties(json_text(member));
-    if (tree == nullptr)
+extension_of_views(const std::shared_ptr<AttributeOwner> &self, const zb_node *node) {
+    const GdalExtension extension = gdal_extension(node);
+    GdalMembers members;
+    for (const auto member : {ZB_GDAL_NODATA, ZB_GDAL_MASK, ZB_GDAL_OVERRULED, ZB_GDAL_LEVEL_OF})
+        members[member] = compact_json(zb_gdal_extension_get(extension.get(), member));
+    const XmlTree tree = side_properties_of(node);
+    if (tree != nullptr) {
+        drop_statistics(tree.get(), {});
+        drop_places(tree.get());
+        const std::string text = side_properties_text(tree.get());
+        members[ZB_GDAL_PAM] = text.empty() ? text : json_quote(text);
+    }
+    const std::string value = gdal_extension_json(members);
+    if (value.empty())
         return nullptr;
-    drop_statistics(tree.get(), {});
-    drop_places(tree.get());
-    const std::string text = side_properties_text(tree.get());
-    const Json kept = parse_json(json_object({{kSideProperties, json_quote(text)}}));
-    return text.empty() || kept == nullptr
-               ? nullptr
-               : Zarr3Attribute::make(self, zb_json_first(kept.get()), StatedTexts(nullptr));
+    const Json kept = parse_json(json_object({{ZB_GDAL_EXTENSION, value}}));
+    return Zarr3Attribute::make(self, zb_json_first(kept.get()), StatedTexts(nullptr));
+}
+
+/* True for the attribute of the GDAL extension, and for those of earlier versions. */
+static bool is_of_extension(const std::string &name) {
+    bool is = name == ZB_GDAL_EXTENSION;
+    for (unsigned i = 0; i < ZB_GDAL_MEMBERS && !is; i++) {
+        const char *former = zb_gdal_former_name(static_cast<enum zb_gdal_member>(i));
+        is = former != nullptr && name == former;
+    }
+    return is;
 }
 
 /* ---- What GDAL has calls for ---- */
@@ -87,9 +101,9 @@ static bool declares_hidden_alone(const zb_node *node, const zb_json *list, bool
 /* What a group repeats of its rasters. A copy may have other ones, or parts of these. */
 static bool is_repeated(const zb_node *group, const zb_json *member) {
     const std::string name = zb_json_name(member);
-    if (!repeats_place(group))
+    if (!zb_group_repeats_place(group))
         return false;
-    return name == kRepeatsPlace || is_place_attribute(name) ||
+    return is_place_attribute(name) ||
            (name == "zarr_conventions" && declares_hidden_alone(group, member, true));
 }
 
@@ -105,8 +119,7 @@ static bool has_own_call(const zb_node *node, const zb_json *member, bool hides_
         return declares_hidden_alone(node, member, hides_place);
     if (name == "coordinates") /* the grid mapping stands there for xarray */
         return is_text(member, attribute_text(node, "grid_mapping"));
-    return name == kEpochAttribute || name == kHasCrs || name == ZB_FILL_IS_NODATA ||
-           (hides_place && states_place_by_shape(node, member)) ||
+    return (hides_place && states_place_by_shape(node, member)) ||
            std::any_of(std::begin(kNames), std::end(kNames),
                        [&](const char *known) { return name == known; });
 }
@@ -152,18 +165,14 @@ list_attributes(const std::shared_ptr<AttributeOwner> &self, bool all) {
         !all && node != nullptr && states_any_place(node) && self->place_is_carried();
     for (const zb_json *member = zb_json_first(attributes); member != nullptr;
          member = zb_json_next(member)) {
-        if (!all && (strcmp(zb_json_name(member), kHdf5Side) == 0 ||
-                     has_own_call(node, member, hides_place)))
+        const std::string name = zb_json_name(member);
+        if (!all &&
+            (name == kHdf5Side || is_of_extension(name) || has_own_call(node, member, hides_place)))
             continue;
-        const bool is_partly_shown = !all && zb_node_array(node) != nullptr &&
-                                     strcmp(zb_json_name(member), kSideProperties) == 0;
-        const std::shared_ptr<GDALAttribute> shown =
-            is_partly_shown
-                ? side_properties_of_views(self, member)
-                : std::shared_ptr<GDALAttribute>(Zarr3Attribute::make(self, member, texts));
-        if (shown != nullptr)
-            result.push_back(shown);
+        result.push_back(Zarr3Attribute::make(self, member, texts));
     }
+    if (const auto extension = all ? nullptr : extension_of_views(self, node))
+        result.push_back(extension);
     return result;
 }
 
@@ -185,7 +194,8 @@ std::shared_ptr<GDALAttribute> create_attribute(const std::shared_ptr<AttributeO
         reason = "it needs a name";
     else if (name == kHdf5Side)
         reason = "the name is kept for what only HDF5 knows of a node; choose another one";
-    else if (self->has_created(name) || attribute(self->attributes_of(), name.c_str()) != nullptr)
+    else if (self->has_created(name) || (name != ZB_GDAL_EXTENSION &&
+                                         attribute(self->attributes_of(), name.c_str()) != nullptr))
         reason = "there is one";
     if (!reason.empty()) {
         CPLError(CE_Failure, CPLE_AppDefined, "%s: an attribute '%s' cannot be created: %s",

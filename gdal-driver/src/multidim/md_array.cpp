@@ -130,7 +130,8 @@ std::vector<std::shared_ptr<GDALAttribute>> Zarr3MDArray::GetAttributes(CSLConst
 /* Not by coordinates that other arrays need, and that this one's place contradicts. */
 bool Zarr3MDArray::place_is_carried() const {
     const std::optional<Layout> layout = raster_layout();
-    if (!layout || attribute(array_.node(), kOverruledCoordinates) != nullptr)
+    const GdalExtension extension = gdal_extension(array_.node());
+    if (!layout || zb_gdal_extension_get(extension.get(), ZB_GDAL_OVERRULED) != nullptr)
         return false;
     const Axes &axes = layout->axes;
     return dimensions_[static_cast<size_t>(axes.x)]->GetIndexingVariable() != nullptr &&

@@ -215,7 +215,7 @@ bool Zarr3MDArray::set_text_nodata(const void *value) {
         return false;
     }
     AttributeChanges changes;
-    changes.remove(ZB_FILL_IS_NODATA);
+    changes.remove(ZB_GDAL_FILL_IS_NODATA);
     return change(changes);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "array/attributes.h"
 #include "base/errors.h"
 #include "base/json_text.h"
 #include "create/array_plan.h"
@@ -78,7 +79,10 @@ static std::string first_attributes(const std::shared_ptr<Tree> &tree, const std
                                     size_t ndim) {
     NearbyNodes around(tree->shared_store(), path);
     const bool would_get_one = ndim >= 2 && find_usual_grid_mapping(around) != nullptr;
-    return would_get_one ? json_object({{kHasCrs, "false"}}) : std::string();
+    GdalMembers members;
+    members[ZB_GDAL_HAS_CRS] = "false";
+    return would_get_one ? json_object({{ZB_GDAL_EXTENSION, gdal_extension_json(members)}})
+                         : std::string();
 }
 
 std::shared_ptr<GDALMDArray>

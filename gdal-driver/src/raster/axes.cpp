@@ -63,7 +63,7 @@ Axes listed_axes(const zb_array_info *info, const zb_node *node) {
 
 bool suits_spatial_dimensions(const zb_node *group, const zb_node *array, const Axes &axes) {
     const zb_array_info *info = zb_node_array(array);
-    if (attribute(group, "spatial:dimensions") == nullptr || repeats_place(group) ||
+    if (attribute(group, "spatial:dimensions") == nullptr || zb_group_repeats_place(group) ||
         listed_axes(info, group).x >= 0)
         return true;
     const std::string x = usual_name(array, static_cast<uint32_t>(axes.x));

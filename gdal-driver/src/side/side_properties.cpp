@@ -104,11 +104,11 @@ XmlTree parse_side_properties(const std::string &text) {
 }
 
 XmlTree side_properties_of(const zb_node *array) {
-    return parse_side_properties(attribute_text(array, kSideProperties));
+    return parse_side_properties(gdal_text(array, ZB_GDAL_PAM));
 }
 
 void change_side_properties(AttributeChanges *changes, const std::function<bool(XmlTree *)> &fn) {
-    changes->derive(kSideProperties, [fn](const zb_json *now) {
+    changes->derive(ZB_GDAL_PAM, [fn](const zb_json *now) {
         const char *stored = zb_json_string(now);
         XmlTree tree = parse_side_properties(stored == nullptr ? "" : stored);
         if (!fn(&tree))
