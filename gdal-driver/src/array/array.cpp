@@ -146,6 +146,8 @@ enum zb_code Array::move_to(const std::string &path, zb_error *err) {
     if (writer_ != nullptr)
         writer_->abandon();
     take(std::move(moved));
+    const Lock lock(*lock_);
+    pyramid_.reset();
     return ZB_OK;
 }
 
@@ -213,6 +215,34 @@ enum zb_code Array::keep(zb_error *err) {
     if (code == ZB_OK)
         fresh_.end();
     return code;
+}
+
+/* ---- Pyramid ---- */
+
+const Pyramid &Array::pyramid(uint32_t fewest_dimensions) const {
+    static const Pyramid none;
+    const Lock lock(*lock_);
+    if (info()->ndim < fewest_dimensions)
+        return none;
+    if (!pyramid_)
+        pyramid_ = find_pyramid(node(), around(), 1);
+    return *pyramid_;
+}
+
+std::vector<NodePtr> Array::levels(uint32_t fewest_dimensions) const {
+    std::vector<NodePtr> levels;
+    for (const std::string &level : pyramid(fewest_dimensions).levels) {
+        if (level == path())
+            continue;
+        zb_error err;
+        const NodePtr node = open_node(store_.get(), level, &err);
+        if (node != nullptr && zb_node_array(node.get()) != nullptr)
+            levels.push_back(node);
+        else
+            CPLDebug("ZARR3", "level %s is left out: %s", level.c_str(),
+                     node == nullptr ? err.message : "it is a group");
+    }
+    return levels;
 }
 
 /* ---- Nodata and place ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An array of any number of dimensions: its node, the nodes around it, the way of elements out of
- * the store and into it, its attributes, and what has been set of it and is not in the store yet.
+ * the store and into it, its attributes, its levels, and what has been set of it and is not in the
+ * store yet.
  * What GDAL shows is a view of it (a raster with bands, see dataset.h; md_array.h).
  *
  * A program uses an array in one thread at a time. Beside that thread others write blocks of GDAL's
@@ -23,6 +24,7 @@
 #include "array/nearby_nodes.h"
 #include "array/new_array.h"
 #include "array/pixel_writer.h"
+#include "array/pyramid.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/write.h"
 
@@ -123,6 +125,15 @@ class Array {
     /* Settles it, and it stays as it is. From any thread. */
     enum zb_code keep(zb_error *err);
 
+    /* ---- Pyramid ---- */
+
+    /* The one that the array belongs to, or an empty one; that also of an array with fewer
+       dimensions than are asked for. Found at the first question, and anew after move_to(). */
+    const Pyramid &pyramid(uint32_t fewest_dimensions = 2) const;
+
+    /* The other arrays on its list, in their order. Those that cannot be opened are left out. */
+    std::vector<NodePtr> levels(uint32_t fewest_dimensions = 2) const;
+
     /* ---- Nodata and place ---- */
 
     /* The one that was set, else that of the store (find_raw_nodata). */
@@ -171,6 +182,7 @@ class Array {
                                                settled while the program's looks at this */
     FreshArray fresh_;
     bool is_gone_ = false; /* a fresh array, deleted and not created again yet */
+    mutable std::optional<Pyramid> pyramid_;
     mutable std::optional<NoData> nodata_;
     bool nodata_is_set_ = false;
     mutable std::optional<Georeference> place_;

@@ -20,10 +20,10 @@
 using namespace zarr3;
 
 Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayOptions &options,
-                           Layout layout, Pyramid pyramid)
+                           Layout layout)
     : Zarr3NodeDataset(hierarchy), pinned_(options.pinned), array_(std::move(array)),
-      layout_(std::move(layout)), pyramid_(std::move(pyramid)), write_options_(options.write),
-      reader_(this), mask_(this), levels_(this) {
+      layout_(std::move(layout)), write_options_(options.write), reader_(this), mask_(this),
+      levels_(this) {
     nRasterXSize = layout_.width;
     nRasterYSize = layout_.height;
     if (options.update) {
@@ -40,7 +40,7 @@ Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayO
 
 void Zarr3Dataset::show_attributes() {
     add_attributes(node(), "", &metadata());
-    const std::string registration = area_or_point(node(), layout_, pyramid_, array_.around());
+    const std::string registration = area_or_point(node(), layout_, pyramid(), array_.around());
     if (!registration.empty() && metadata().item("", GDALMD_AREA_OR_POINT) == nullptr)
         metadata().set("", GDALMD_AREA_OR_POINT, registration.c_str());
     known_items_ = items_of(node(), &metadata());
@@ -83,14 +83,13 @@ std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, con
     Array array(hierarchy.store, node);
     if (hierarchy.opened != nullptr)
         array.around().remember(hierarchy.opened);
-    Pyramid pyramid = find_pyramid(node.get(), array.around());
     Axes axes;
     Layout layout;
-    if (!options.choose_axes(node.get(), array.around(), pyramid, &axes, reason) ||
+    if (!options.choose_axes(node.get(), array.around(), array.pyramid(), &axes, reason) ||
         !make_layout(array.info(), axes, options.pinned, &layout, reason))
         return nullptr;
-    return std::unique_ptr<Zarr3Dataset>(new Zarr3Dataset(hierarchy, std::move(array), options,
-                                                          std::move(layout), std::move(pyramid)));
+    return std::unique_ptr<Zarr3Dataset>(
+        new Zarr3Dataset(hierarchy, std::move(array), options, std::move(layout)));
 }
 
 /* Both parts at once: they come from the same few neighbours. */
@@ -98,9 +97,9 @@ const Georeference &Zarr3Dataset::place() const {
     return array_.place([this] {
         Georeference found;
         auto &[srs, transform] = found;
-        srs = find_crs(node(), layout_.axes, pyramid_, array_.around());
+        srs = find_crs(node(), layout_.axes, pyramid(), array_.around());
         transform =
-            find_geotransform(node(), layout_, pyramid_, array_.around(), srs ? &*srs : nullptr);
+            find_geotransform(node(), layout_, pyramid(), array_.around(), srs ? &*srs : nullptr);
         return found;
     });
 }

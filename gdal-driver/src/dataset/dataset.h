@@ -12,6 +12,7 @@
 
 #include "array/array.h"
 #include "array/nodata.h"
+#include "array/pyramid.h"
 #include "array/types.h"
 #include "dataset/band_lists.h"
 #include "dataset/edits.h"
@@ -21,7 +22,6 @@
 #include "dataset/raster_reader.h"
 #include "geo/georeference.h"
 #include "geo/shared_names.h"
-#include "raster/pyramid.h"
 #include "side/side_properties.h"
 #include "store/complete.h"
 
@@ -120,7 +120,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
         return hierarchy_;
     }
     const zarr3::Pyramid &pyramid() const {
-        return pyramid_;
+        return array_.pyramid();
     }
     /* The slice that is shown, or empty. */
     const zarr3::IndexRanges &pinned() const {
@@ -240,7 +240,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
 
   private:
     Zarr3Dataset(const zarr3::Hierarchy &hierarchy, zarr3::Array array,
-                 const zarr3::ArrayOptions &options, zarr3::Layout layout, zarr3::Pyramid pyramid);
+                 const zarr3::ArrayOptions &options, zarr3::Layout layout);
 
     void show_geolocation();
     void show_attributes();
@@ -269,7 +269,6 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     zarr3::IndexRanges pinned_;
     mutable zarr3::Array array_;
     zarr3::Layout layout_;
-    zarr3::Pyramid pyramid_;
     zb_write_options write_options_;
 
     int nodata_band_ = 0; /* the one for which a nodata value was set last */

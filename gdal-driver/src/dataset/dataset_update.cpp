@@ -254,9 +254,7 @@ enum zb_code Zarr3Dataset::follow(const Zarr3Dataset &raster, zb_error *err) {
 
 /* Opened anew, with the groups above it. */
 enum zb_code Zarr3Dataset::reopen(zb_error *err) {
-    const enum zb_code code = array_.move_to(array_.path(), err);
-    pyramid_ = find_pyramid(node(), array_.around());
-    return code;
+    return array_.move_to(array_.path(), err);
 }
 
 /* ---- Writing ---- */

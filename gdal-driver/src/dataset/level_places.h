@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "raster/pyramid.h"
+#include "array/pyramid.h"
 
 namespace zarr3 {
 

@@ -46,31 +46,19 @@ static bool is_overview(Zarr3Dataset *raster, Zarr3Dataset *level) {
                raster->GetRasterBand(1)->GetRasterDataType();
 }
 
-/* Null, with *reason set, where the path leads to no raster. */
-std::unique_ptr<Zarr3Dataset> RasterLevels::open_one(const std::string &path,
-                                                     std::string *reason) const {
-    zb_error err;
-    const NodePtr node = open_node(raster_->hierarchy().store.get(), path, &err);
-    *reason = node == nullptr ? err.message : "it is a group";
-    if (node == nullptr || zb_node_array(node.get()) == nullptr)
-        return nullptr;
-    return Zarr3Dataset::make(raster_->hierarchy(), node, raster_->options_of_peer(), reason);
-}
-
 void RasterLevels::open() {
-    for (const std::string &path : raster_->pyramid().levels) {
-        if (path == raster_->array().path())
-            continue; /* the raster is on the list, too */
+    for (const NodePtr &node : raster_->array().levels()) {
         std::string reason;
-        std::unique_ptr<Zarr3Dataset> level = open_one(path, &reason);
+        std::unique_ptr<Zarr3Dataset> level =
+            Zarr3Dataset::make(raster_->hierarchy(), node, raster_->options_of_peer(), &reason);
         if (level == nullptr) {
-            CPLDebug("ZARR3", "level %s is left out: %s", path.c_str(), reason.c_str());
+            CPLDebug("ZARR3", "level %s is left out: %s", zb_node_path(node.get()), reason.c_str());
             continue;
         }
         if (is_stale(raster_, level.get())) {
             CPLDebug("ZARR3", "level %s is left out: it is of another size of the raster",
-                     path.c_str());
-            stale_.push_back(path);
+                     zb_node_path(node.get()));
+            stale_.push_back(zb_node_path(node.get()));
             continue;
         }
         level->keep_no_sidecar();

@@ -61,7 +61,6 @@ class RasterLevels {
 
   private:
     void open();
-    std::unique_ptr<Zarr3Dataset> open_one(const std::string &path, std::string *reason) const;
     std::vector<Zarr3Dataset *> made();
     LevelPlaces places() const;
     bool follow_raster() const;

@@ -20,7 +20,7 @@
 #include "geo/crs.h"
 #include "geo/grid_mapping.h"
 #include "geo/units.h"
-#include "raster/pyramid.h"
+#include "array/pyramid.h"
 #include "zarrbridge/change.h"
 
 namespace zarr3 {

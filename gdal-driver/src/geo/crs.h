@@ -8,7 +8,7 @@
 #include "array/nearby_nodes.h"
 #include "ogr_spatialref.h"
 #include "raster/axes.h"
-#include "raster/pyramid.h"
+#include "array/pyramid.h"
 
 namespace zarr3 {
 

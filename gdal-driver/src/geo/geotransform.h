@@ -9,7 +9,7 @@
 #include "array/nearby_nodes.h"
 #include "geo/affine.h"
 #include "ogr_spatialref.h"
-#include "raster/pyramid.h"
+#include "array/pyramid.h"
 
 namespace zarr3 {
 

@@ -21,7 +21,7 @@
 #include "array/attributes.h"
 #include "array/conventions.h"
 #include "geo/geotransform.h"
-#include "raster/pyramid.h"
+#include "array/pyramid.h"
 
 namespace zarr3 {
 

@@ -9,7 +9,7 @@
 #include "array/attributes.h"
 #include "array/dimension_names.h"
 #include "geo/cf_group.h"
-#include "raster/pyramid.h"
+#include "array/pyramid.h"
 #include "zarrbridge/write.h"
 
 #include "zarrbridge/change.h"

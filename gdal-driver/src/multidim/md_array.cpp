@@ -15,7 +15,6 @@
 #include "multidim/group.h"
 #include "multidim/raw_block.h"
 #include "raster/axes.h"
-#include "raster/pyramid.h"
 
 namespace zarr3 {
 
@@ -202,9 +201,8 @@ const void *Zarr3MDArray::GetRawNoDataValue() const {
 std::optional<Axes> Zarr3MDArray::axes() const {
     Axes axes;
     std::string reason;
-    const Pyramid pyramid = find_pyramid(array_.node(), array_.around());
-    const bool found =
-        choose_axes(array_.node(), array_.around(), pyramid, nullptr, nullptr, &axes, &reason);
+    const bool found = choose_axes(array_.node(), array_.around(), array_.pyramid(), nullptr,
+                                   nullptr, &axes, &reason);
     return found ? std::optional<Axes>(axes) : std::nullopt;
 }
 
@@ -226,8 +224,7 @@ std::optional<Spacing> Zarr3MDArray::edges_along(uint32_t dim) const {
     if (!layout || (number != layout->axes.x && number != layout->axes.y))
         return std::nullopt;
     const std::optional<GeoTransform> place =
-        find_geotransform(array_.node(), *layout, find_pyramid(array_.node(), array_.around()),
-                          array_.around(), nullptr);
+        find_geotransform(array_.node(), *layout, array_.pyramid(), array_.around(), nullptr);
     if (!place || (*place)[2] != 0 || (*place)[4] != 0)
         return std::nullopt;
     return number == layout->axes.x ? Spacing{(*place)[0], (*place)[1]}
@@ -243,8 +240,8 @@ std::shared_ptr<OGRSpatialReference> Zarr3MDArray::GetSpatialRef() const try {
     if (!chosen)
         return nullptr;
     const Axes axes = *chosen;
-    const std::optional<OGRSpatialReference> found = find_crs(
-        array_.node(), axes, find_pyramid(array_.node(), array_.around()), array_.around());
+    const std::optional<OGRSpatialReference> found =
+        find_crs(array_.node(), axes, array_.pyramid(), array_.around());
     if (!found)
         return nullptr;
     srs_ = std::make_shared<OGRSpatialReference>(*found);

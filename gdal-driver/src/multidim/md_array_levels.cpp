@@ -10,7 +10,6 @@
 #include "multidim/group.h"
 #include "multidim/md_array.h"
 #include "multidim/raw_block.h"
-#include "raster/pyramid.h"
 
 #include "base/errors.h"
 
@@ -21,22 +20,22 @@ const std::vector<std::shared_ptr<GDALMDArray>> &Zarr3MDArray::levels() const {
     if (levels_)
         return *levels_;
     levels_.emplace();
-    const Pyramid pyramid = find_pyramid(array_.node(), array_.around(), 1);
     const std::optional<Layout> layout = raster_layout();
-    if (layout && is_of_other_shape(pyramid, layout->width, layout->height))
+    if (layout && is_of_other_shape(array_.pyramid(), layout->width, layout->height))
         return *levels_;
-    for (size_t i = pyramid.self + 1; i < pyramid.levels.size(); i++) {
+    const Pyramid &pyramid = array_.pyramid(1);
+    const auto own = pyramid.levels.begin() + static_cast<std::ptrdiff_t>(pyramid.self);
+    for (const NodePtr &node : array_.levels(1)) {
         std::string reason;
-        const NodePtr node = open_node(tree_->store(), pyramid.levels[i], nullptr);
-        if (node == nullptr || zb_node_array(node.get()) == nullptr)
-            continue;
-        const auto level = tree_->array(pyramid.levels[i], node, &reason);
+        if (std::find(pyramid.levels.begin(), own, zb_node_path(node.get())) != own)
+            continue; /* a finer one */
+        const auto level = tree_->array(zb_node_path(node.get()), node, &reason);
         if (level != nullptr && level->GetDimensionCount() == GetDimensionCount() &&
             level->GetDataType() == GetDataType() &&
             may_be_level(array_.info(), zb_node_array(node.get())))
             levels_->push_back(level);
         else
-            CPLDebug("ZARR3", "/%s is no overview of %s", pyramid.levels[i].c_str(),
+            CPLDebug("ZARR3", "/%s is no overview of %s", zb_node_path(node.get()),
                      m_osFullName.c_str());
     }
     return *levels_;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "array/nearby_nodes.h"
-#include "raster/pyramid.h"
+#include "array/pyramid.h"
 
 namespace zarr3 {
 

@@ -4,7 +4,7 @@
 #include <new>
 
 #include "array/nearby_nodes.h"
-#include "raster/pyramid.h"
+#include "array/pyramid.h"
 
 namespace zarr3 {
 

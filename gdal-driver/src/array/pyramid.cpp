@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The core's answers (zarrbridge/multiscales.h) as C++ values. */
-#include "raster/pyramid.h"
+#include "array/pyramid.h"
 
 #include <algorithm>
 #include <new>
