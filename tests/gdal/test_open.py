@@ -9,7 +9,7 @@ import pytest
 import zarr
 from osgeo import gdal
 
-from conftest import Errors, edit, opened, put, run, sub
+from conftest import Errors, edit, opened, put, run, run_h5py, sub
 
 VALUES = np.arange(20 * 30, dtype="uint16").reshape(20, 30)
 
@@ -47,6 +47,44 @@ def test_odd_characters_in_names(tmp_path):
     plain = str(tmp_path / "a b.zarr")
     shutil.copytree(path, plain)
     assert (opened(sub(plain, 'd é/q"r:s')).ReadAsArray() == VALUES).all()
+
+
+def test_names_that_zarr_lacks_are_those_of_hdf5(store, tmp_path):
+    path, root = store
+    for name in ("a%5Cb", "%2E.", "100%25", "t%"):
+        put(root, name, VALUES)
+    put(root.create_group("g%5Ch"), "c%5Cd", VALUES)
+    shown = ["..", "100%25", "a\\b", "t%"]
+    listed = run_h5py("import h5py, json, sys\nprint(json.dumps(sorted(h5py.File(sys.argv[1], 'r'))))", path)
+    assert json.loads(listed) == sorted([*shown, "g\\h"])
+    group = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    assert sorted(group.GetMDArrayNames()) == shown and group.GetGroupNames() == ["g\\h"]
+    for name in ("a\\b", "..", "a%5Cb"):
+        assert group.OpenMDArray(name).Read() == VALUES.tobytes()
+    array = group.OpenMDArrayFromFullname("/g\\h/c\\d")
+    assert (array.GetName(), array.GetFullName()) == ("c\\d", "/g\\h/c\\d")
+    assert (opened(sub(path, "a\\b")).ReadAsArray() == VALUES).all()
+    assert (opened(sub(path, "g\\h/c\\d")).ReadAsArray() == VALUES).all()
+    assert (opened(sub(path, "a%5Cb")).ReadAsArray() == VALUES).all()
+    assert any("/a\\b (" in text for _, text in gdal.Open(path).GetSubDatasets())
+
+
+def test_names_that_zarr_lacks_are_stored_as_by_hdf5(store):
+    path, root = store
+    put(root, "t", VALUES, dims=("y", "x"))
+    with gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE) as dataset:
+        group = dataset.GetRootGroup()
+        made = group.CreateMDArray("a\\b", group.OpenMDArray("t").GetDimensions(),
+                                   gdal.ExtendedDataType.Create(gdal.GDT_Byte))
+        assert (made.GetName(), made.GetFullName()) == ("a\\b", "/a\\b")
+        assert group.CreateGroup("__g").GetFullName() == "/__g"
+        assert group.OpenMDArray("t").Rename("x\\t") == gdal.CE_None
+        del made, group
+    assert sorted(zarr.open_group(path, mode="r")) == ["%5F_g", "a%5Cb", "x%5Ct"]
+    with gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE) as dataset:
+        assert dataset.GetRootGroup().DeleteMDArray("a\\b") == gdal.CE_None
+        assert dataset.GetRootGroup().DeleteGroup("__g") == gdal.CE_None
+    assert sorted(zarr.open_group(path, mode="r")) == ["x%5Ct"]
 
 
 def test_hidden_and_reserved_names(store, tmp_path):

@@ -154,6 +154,36 @@ ZB_API void zb_default_chunk(uint32_t ndim, const uint64_t *shape, uint32_t elem
 ZB_API bool zb_default_shard(uint32_t ndim, const uint64_t *shape, uint32_t element_size,
                              const enum zb_role *roles, const uint64_t *chunk, uint64_t *shard);
 
+/* ---- Names of nodes ------------------------------------------------------------------------- */
+
+/*
+ * Names that a Zarr node cannot have, or that trouble programs, are stored in another form, and
+ * shown as they are. They are reserved (zb_name_is_reserved), consist of dots, or have control
+ * characters or backslashes. Their offending characters, and each "%", are stored as "%" and two
+ * upper-case hexadecimal digits:
+ *
+ *     ".."        %2E.
+ *     "__x"       %5F_x
+ *     "a\b%"      a%5Cb%25
+ *
+ * A name of the store is taken for such a form only where it is the form of a name that needs one;
+ * any other is shown as it is. A name that looks like a form needs one, so that no two names meet.
+ */
+
+/* True for names that need a form: no node can have them, or should. */
+ZB_API bool zb_name_needs_form(const char *name);
+
+/* True for those, and for names that look like a form. */
+ZB_API bool zb_name_has_form(const char *name);
+
+/* The name in the store of a name that programs use, and back. malloc'ed; NULL when memory runs
+   out. */
+ZB_API char *zb_name_stored(const char *name);
+ZB_API char *zb_name_shown(const char *stored);
+
+/* True for names of the store that are surely shown as they are. */
+ZB_API bool zb_name_is_plain(const char *stored);
+
 /* ---- Places -------------------------------------------------------------------------------- */
 
 /* True if the directory holds a zarr.json. */

@@ -262,7 +262,7 @@ static NodePtr open_named(zb_hierarchy *hierarchy, const Location &location, Ind
         for (size_t i = 0; i < named; i++)
             path += ":" + tail[i];
         zb_error missing = {};
-        const NodePtr node = open_node(hierarchy, path, &missing);
+        const NodePtr node = open_shown(hierarchy, path, &missing);
         if (found == nullptr && node != nullptr) {
             if (!parse_slice({tail.begin() + static_cast<std::ptrdiff_t>(named), tail.end()},
                              indices, err))

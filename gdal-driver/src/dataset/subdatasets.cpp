@@ -206,7 +206,7 @@ static std::string describe(const zb_node *array) {
     std::string shape;
     for (uint32_t dim = 0; dim < info->ndim; dim++)
         shape += (dim > 0 ? "x" : "") + std::to_string(info->shape[dim]);
-    std::string text = "[" + shape + "] /" + zb_node_path(array) + " (" +
+    std::string text = "[" + shape + "] /" + shown_path(zb_node_path(array)) + " (" +
                        GDALGetDataTypeName(pixel_type(array)) + ")";
     const std::string title = attribute_text(array, "long_name");
     const std::string unit = attribute_text(array, "units");

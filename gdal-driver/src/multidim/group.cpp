@@ -74,9 +74,10 @@ const Zarr3Group::Listing *Zarr3Group::listing() const {
             continue;
         }
         const NodePtr node = adopt_node(zb_node_retain(child.node));
+        const std::string name = shown_path(child.name);
         std::string reason;
         if (zb_node_array(child.node) == nullptr) {
-            found.groups[child.name] = node;
+            found.groups[name] = node;
             continue;
         }
         note_mappings(child.node, &mappings);
@@ -84,12 +85,13 @@ const Zarr3Group::Listing *Zarr3Group::listing() const {
             CPLError(CE_Warning, CPLE_NotSupported, "%s: the array '%s' is left out: %s",
                      m_osFullName.c_str(), child.name, reason.c_str());
         else
-            found.arrays[child.name] = node;
+            found.arrays[name] = node;
     }
     for (const auto &[name, node] : found.arrays) {
         const zb_array_info *info = zb_node_array(node.get());
         const bool is_scalar = info->ndim == 0 || (info->ndim == 1 && info->shape[0] == 1);
-        if (is_grid_mapping(node.get()) || (is_scalar && mappings.count(name) > 0))
+        if (is_grid_mapping(node.get()) ||
+            (is_scalar && mappings.count(zb_node_name(node.get())) > 0))
             found.grid_mappings.insert(name);
     }
     listing_ = std::move(found);
@@ -183,12 +185,11 @@ std::vector<std::string> Zarr3Group::GetGroupNames(CSLConstList) const try {
    is none, with an error reported for a node that cannot be opened; a name that is missing is no
    error, for GDAL tries names. */
 static NodePtr find_child(const Tree &tree, const std::map<std::string, NodePtr> *listed,
-                          const std::string &path) {
-    const std::string name = last_part(path);
+                          const std::string &group, const std::string &name) {
     if (listed != nullptr && !tree.options().update && listed->count(name) > 0)
         return listed->at(name);
     zb_error err = {};
-    NodePtr node = open_node(tree.store(), path, &err);
+    NodePtr node = open_shown(tree.store(), join_path(group, name), &err);
     if (node == nullptr && err.code != ZB_ENOTFOUND)
         report(err);
     return node;
@@ -213,14 +214,15 @@ std::shared_ptr<GDALMDArray> Zarr3Group::OpenMDArray(const std::string &name, CS
         return nullptr;
     const bool is_single =
         shown.single && path_ == shown.base && name == tree_->short_name(shown.array);
-    const std::string path = is_single ? shown.array : join_path(path_, name);
-    const NodePtr node = find_child(*tree_, listing_ ? &listing_->arrays : nullptr, path);
+    const NodePtr node =
+        is_single ? find_child(*tree_, nullptr, parent_path(shown.array), last_part(shown.array))
+                  : find_child(*tree_, listing_ ? &listing_->arrays : nullptr, path_, name);
     if (node == nullptr)
         return regular_variable(name);
     if (zb_node_array(node.get()) == nullptr)
         return nullptr;
     std::string reason;
-    std::shared_ptr<GDALMDArray> array = tree_->array(path, node, &reason);
+    std::shared_ptr<GDALMDArray> array = tree_->array(zb_node_path(node.get()), node, &reason);
     if (array == nullptr)
         CPLError(CE_Failure, CPLE_AppDefined, "array %s of %s: %s", name.c_str(),
                  m_osFullName.c_str(), reason.c_str());
@@ -232,11 +234,10 @@ std::shared_ptr<GDALMDArray> Zarr3Group::OpenMDArray(const std::string &name, CS
 std::shared_ptr<GDALGroup> Zarr3Group::OpenGroup(const std::string &name, CSLConstList) const try {
     if (!CheckValidAndErrorOutIfNot() || !is_child_name(name))
         return nullptr;
-    const std::string path = join_path(path_, name);
-    const NodePtr node = find_child(*tree_, listing_ ? &listing_->groups : nullptr, path);
+    const NodePtr node = find_child(*tree_, listing_ ? &listing_->groups : nullptr, path_, name);
     if (node == nullptr || zb_node_array(node.get()) != nullptr)
         return nullptr;
-    return tree_->group(path, node);
+    return tree_->group(zb_node_path(node.get()), node);
 } catch (...) {
     return failed_entry<std::shared_ptr<GDALGroup>>();
 }

@@ -57,16 +57,16 @@ std::shared_ptr<GDALGroup> Zarr3Group::CreateGroup(const std::string &name, CSLC
     enum zb_code code = ZB_OK;
     if (!is_child_name(name))
         code = zb_fail(&err, ZB_EINVAL, "'%s' is no name of a group", name.c_str());
+    const std::string path = join_path(path_, stored_name(name));
     if (code == ZB_OK)
-        code = zb_group_create(tree_->store(), join_path(path_, name).c_str(), nullptr, &created,
-                               &err);
+        code = zb_group_create(tree_->store(), path.c_str(), nullptr, &created, &err);
     if (code != ZB_OK) {
         report(err);
         tree_->note_creation(false);
         return nullptr;
     }
     forget_listing();
-    return tree_->group(join_path(path_, name), adopt_node(created));
+    return tree_->group(path, adopt_node(created));
 } catch (...) {
     return failed_entry<std::shared_ptr<GDALGroup>>();
 }
@@ -103,9 +103,9 @@ Zarr3Group::CreateMDArray(const std::string &name,
 bool Zarr3Group::delete_child(const std::string &name, bool is_array) {
     if (!may_change())
         return false;
-    const std::string path = join_path(path_, name);
     zb_error err = {};
-    const NodePtr node = open_node(tree_->store(), path, &err);
+    const NodePtr node = open_shown(tree_->store(), join_path(path_, name), &err);
+    const std::string path = node == nullptr ? "" : zb_node_path(node.get());
     const bool fits =
         node != nullptr && !name.empty() && (zb_node_array(node.get()) != nullptr) == is_array;
     if (!fits || (is_array && remove_companions(node, tree_->store(), &err) != ZB_OK) ||
@@ -161,7 +161,7 @@ bool Zarr3Group::CopyFrom(const std::shared_ptr<GDALGroup> &root, GDALDataset *d
 bool Zarr3Group::Rename(const std::string &name) try {
     if (!may_change())
         return false;
-    const std::string from = path_, to = join_path(parent_path(from), name);
+    const std::string from = path_, to = join_path(parent_path(from), stored_name(name));
     zb_error err;
     if (from == tree_->options().base || !is_child_name(name)) {
         CPLError(CE_Failure, CPLE_IllegalArg, "%s cannot be called '%s'", m_osFullName.c_str(),

@@ -377,7 +377,7 @@ bool Zarr3MDArray::may_rename_dimensions() const {
 bool Zarr3MDArray::Rename(const std::string &name) try {
     if (!may_change())
         return false;
-    const std::string from = path(), to = join_path(parent_path(from), name);
+    const std::string from = path(), to = join_path(parent_path(from), stored_name(name));
     zb_error err;
     if (!is_child_name(name) || from.empty()) {
         CPLError(CE_Failure, CPLE_IllegalArg, "array %s cannot be called '%s'",

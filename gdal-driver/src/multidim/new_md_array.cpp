@@ -106,7 +106,7 @@ create_md_array(const std::shared_ptr<Tree> &tree, const std::string &group,
                  reason.c_str());
         return nullptr;
     }
-    const std::string path = join_path(group, name);
+    const std::string path = join_path(group, stored_name(name));
     NodePtr node;
     zb_error err;
     const auto create = [&] {

@@ -29,7 +29,7 @@ bool Tree::may_write(const std::string &name) const {
 
 std::string Tree::short_name(const std::string &path) const {
     if (!path.empty())
-        return last_part(path);
+        return shown_path(last_part(path));
     return name_of_root(hierarchy_.root);
 }
 
@@ -39,7 +39,7 @@ std::string Tree::full_name(const std::string &path) const {
     if (!is_at_or_below(path, options_.base) || path == options_.base)
         return "/" + short_name(path);
     const std::string &base = options_.base;
-    return "/" + path.substr(base.empty() ? 0 : base.size() + 1);
+    return "/" + shown_path(path.substr(base.empty() ? 0 : base.size() + 1));
 }
 
 /* ---- Groups and arrays ---- */

@@ -72,6 +72,15 @@ std::string last_part(const std::string &path);
 /* True if the path is the node or lies below it. */
 bool is_at_or_below(const std::string &path, const std::string &node);
 
+/* The path by which programs see a node: zb_name_shown of each part. */
+std::string shown_path(const std::string &path);
+
+/* The name in the store of a new node (zb_name_stored). */
+std::string stored_name(const std::string &name);
+
+/* A node by its path, or by that which programs see. */
+NodePtr open_shown(zb_hierarchy *hierarchy, const std::string &path, zb_error *err);
+
 /* True for the name of one child: it has letters, and no slash. */
 bool is_child_name(const std::string &name);
 

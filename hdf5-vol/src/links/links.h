@@ -27,7 +27,7 @@ enum vol_link_kind {
 struct vol_link {
     vol_node *group; /* the owner */
     char *name;      /* first_name, or malloc'ed */
-    char *stored;    /* the node's name in the store where it is not the one of stored_names.h, for
+    char *stored;    /* the node's name in the store where it is not that of zb_name_stored, for
                         another program has made it; else NULL */
     enum vol_link_kind kind;
     bool named;          /* of named_links.h, which owns it */
@@ -71,7 +71,7 @@ bool vol_link_is_unopened(const vol_link *link);
 enum zb_code vol_link_set_node(vol_link *link, vol_node *node, const char *reason, zb_error *err);
 void vol_link_unset_node(vol_link *link);
 
-/* Another name, malloc'ed, for a link that is in no group. Its node has the name of stored_names.h
+/* Another name, malloc'ed, for a link that is in no group. Its node has the name of zb_name_stored
    in the store now. */
 void vol_link_set_name(vol_link *link, char *name);
 

@@ -4,7 +4,8 @@
 
 #include "links/links.h"
 #include "links/place_text.h"
-#include "tree/stored_names.h"
+
+#include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 /* By its name in the store. */
 static vol_node *child_at(vol_node *group, const char *stored) {
     vol_link *link;
-    char *name = vol_nodename_shown(stored);
+    char *name = zb_name_shown(stored);
     const bool is_there = name && vol_child_find(group, name, &link, NULL) == ZB_OK &&
                           vol_link_is_stored_as(link, stored) && vol_link_open(link, NULL) == ZB_OK;
     free(name);
@@ -21,7 +22,7 @@ static vol_node *child_at(vol_node *group, const char *stored) {
 
 /* The same among what has been opened. */
 static vol_node *known_at(vol_node *group, const char *stored) {
-    char *name = vol_nodename_shown(stored);
+    char *name = zb_name_shown(stored);
     const vol_link *link = name ? vol_links_find(group, name) : NULL;
     free(name);
     return link && vol_link_is_stored_as(link, stored) ? link->node : NULL;
@@ -60,7 +61,7 @@ vol_node *vol_place_opened(const vol_node *from, const char *text) {
 vol_node *vol_place_parent(const vol_node *from, const char *text, char **name) {
     char *path = from->zarr ? zb_path_resolve(zb_node_path(from->zarr), text) : NULL;
     char *slash = path ? strrchr(path, '/') : NULL;
-    *name = path ? vol_nodename_shown(slash ? slash + 1 : path) : NULL;
+    *name = path ? zb_name_shown(slash ? slash + 1 : path) : NULL;
     if (path)
         *(slash ? slash : path) = '\0';
     vol_node *group = *name && **name ? node_at(from->file, path, child_at) : NULL;

@@ -3,7 +3,8 @@
 #include "scales/scales.h"
 
 #include "tree/side.h"
-#include "tree/stored_names.h"
+
+#include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static const zb_json *element(const zb_json *list, uint32_t d) {
 static bool is_last_part(const char *path, const char *name) {
     const char *slash = strrchr(path, '/');
     const char *last = slash ? slash + 1 : path;
-    char *shown = vol_nodename_is_plain(last) ? NULL : vol_nodename_shown(last);
+    char *shown = zb_name_is_plain(last) ? NULL : zb_name_shown(last);
     const bool is_it = strcmp(shown ? shown : last, name) == 0;
     free(shown);
     return is_it;

@@ -2,8 +2,9 @@
 /* Names that stay: see moved.h. */
 #include "tree/moved.h"
 
-#include "tree/stored_names.h"
 #include "tree/tree.h"
+
+#include "zarrbridge/conventions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,9 +92,9 @@ static char *translate(const vol_moved *moved, const char *path,
                        char *(*by)(const zb_moved *moved, const char *path)) {
     if (!moved->names)
         return strdup(path);
-    char *stored = convert_parts(path, vol_nodename_stored, false);
+    char *stored = convert_parts(path, zb_name_stored, false);
     char *found = stored ? by(moved->names, stored) : NULL;
-    char *shown = found ? convert_parts(found, vol_nodename_shown, true) : NULL;
+    char *shown = found ? convert_parts(found, zb_name_shown, true) : NULL;
     free(stored);
     free(found);
     return shown;
@@ -117,7 +118,7 @@ char *vol_moved_path(vol_file *file, const char *name, zb_error *err) {
 
 /* path: NULL to keep track alone. */
 static enum zb_code begin(vol_file *file, const char *path, zb_error *err) {
-    char *stored = path ? convert_parts(path, vol_nodename_stored, false) : NULL;
+    char *stored = path ? convert_parts(path, zb_name_stored, false) : NULL;
     enum zb_code code = path && !stored ? zb_fail(err, ZB_ENOMEM, "no memory for a path")
                                         : zb_moved_begin(file->root->zarr, stored, err);
     free(stored);

@@ -5,8 +5,9 @@
 #include "hdf5/type_json.h"
 #include "links/links.h"
 #include "tree/side.h"
-#include "tree/stored_names.h"
 #include "tree/tree.h"
+
+#include "zarrbridge/conventions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +72,8 @@ bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name)
 enum zb_code vol_node_child_path(const vol_node *group, const char *name, char **out,
                                  zb_error *err) {
     const char *above = group->zarr ? zb_node_path(group->zarr) : "";
-    const vol_link *link = vol_nodename_has_form(name) ? vol_links_find(group, name) : NULL;
-    char *stored = link && link->stored ? strdup(link->stored) : vol_nodename_stored(name);
+    const vol_link *link = zb_name_has_form(name) ? vol_links_find(group, name) : NULL;
+    char *stored = link && link->stored ? strdup(link->stored) : zb_name_stored(name);
     *out = stored ? vol_path_join(above, *above ? "/" : "", stored) : NULL;
     free(stored);
     if (*out)

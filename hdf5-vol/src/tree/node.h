@@ -90,7 +90,7 @@ bool vol_node_set_path(vol_node *node, const vol_node *parent, const char *name)
    takes long. */
 char *vol_path_join(const char *above, const char *between, const char *name);
 
-/* The store's path of a child called `name` (stored_names.h); malloc'ed. */
+/* The store's path of a child called `name` (zb_name_stored); malloc'ed. */
 enum zb_code vol_node_child_path(const vol_node *group, const char *name, char **out,
                                  zb_error *err);
 

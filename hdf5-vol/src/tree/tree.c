@@ -8,8 +8,8 @@
 #include "objects/tokens.h"
 #include "tree/loose.h"
 #include "tree/node_life.h"
-#include "tree/stored_names.h"
 
+#include "zarrbridge/conventions.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/write.h"
@@ -142,9 +142,9 @@ enum zb_code vol_tree_add_dimension(vol_node *group, const char *name, zb_node *
 /* ---- Finding ---- */
 
 bool vol_link_is_stored_as(const vol_link *link, const char *stored) {
-    if (link->stored || !vol_nodename_has_form(link->name))
+    if (link->stored || !zb_name_has_form(link->name))
         return strcmp(link->stored ? link->stored : link->name, stored) == 0;
-    char *form = vol_nodename_stored(link->name);
+    char *form = zb_name_stored(link->name);
     const bool is = form && strcmp(form, stored) == 0;
     free(form);
     return is;
@@ -180,7 +180,7 @@ static enum zb_code read_child(const vol_node *group, const char *name, zb_node 
                        ? zb_node_open_cached(group->file->hierarchy, path, zarr, reason)
                        : zb_node_open(group->file->hierarchy, path, zarr, reason);
     free(path);
-    *as_named = reason->code == ZB_ENOTFOUND && vol_nodename_is_reserved(name);
+    *as_named = reason->code == ZB_ENOTFOUND && zb_name_needs_form(name);
     return *as_named ? read_as_named(group, name, zarr, reason, err) : ZB_OK;
 }
 
@@ -262,7 +262,7 @@ enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, z
 bool vol_child_is_unknown(vol_node *group, const char *name) {
     return !vol_links_are_listed(group) && !vol_loose_hierarchy(group) &&
            group->file->options.dimensions != VOL_DIMENSIONS_ON && !vol_links_find(group, name) &&
-           !vol_named_find(group, name) && !vol_nodename_is_reserved(name);
+           !vol_named_find(group, name) && !zb_name_needs_form(name);
 }
 
 bool vol_child_is_absent(vol_node *group, const char *name) {
@@ -285,7 +285,7 @@ typedef struct listing {
     zb_error *err;
 } listing;
 
-/* stored: the name in the store where it is not that of stored_names.h, or NULL. */
+/* stored: the name in the store where it is not that of zb_name_stored, or NULL. */
 static enum zb_code add_name(vol_node *group, const char *name, const char *stored, zb_error *err) {
     vol_link *link;
     enum zb_code code = vol_links_reserve(group, err);
@@ -308,8 +308,8 @@ static enum zb_code add_odd_name(vol_node *group, const char *name, const char *
     if (link && vol_link_is_stored_as(link, stored))
         return ZB_OK;
     if (!link)
-        return add_name(group, name, vol_nodename_is_reserved(stored) ? stored : NULL, err);
-    char *form = vol_nodename_stored(name);
+        return add_name(group, name, zb_name_needs_form(stored) ? stored : NULL, err);
+    char *form = zb_name_stored(name);
     enum zb_code code = form ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a name");
     if (!code && !vol_links_find(group, form))
         code = add_name(group, form, stored, err);
@@ -319,11 +319,11 @@ static enum zb_code add_odd_name(vol_node *group, const char *name, const char *
 
 static int take_name(void *context, const char *stored) {
     listing *l = context;
-    if (vol_nodename_is_plain(stored) && !vol_nodename_is_reserved(stored))
+    if (zb_name_is_plain(stored) && !zb_name_needs_form(stored))
         return l->code = vol_links_find(l->group, stored)
                              ? ZB_OK
                              : add_name(l->group, stored, NULL, l->err);
-    char *name = vol_nodename_shown(stored);
+    char *name = zb_name_shown(stored);
     l->code = name ? add_odd_name(l->group, name, stored, l->err)
                    : zb_fail(l->err, ZB_ENOMEM, "no memory for the name %s", stored);
     free(name);

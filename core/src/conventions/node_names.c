@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* See stored_names.h. */
-#include "tree/stored_names.h"
-
-#include "zarrbridge/node.h"
-
+/* Names of nodes in the store, for names that a Zarr node cannot have. */
 #include <stdlib.h>
 #include <string.h>
+
+#include "zarrbridge/conventions.h"
 
 /* The longest name that a file system has. Longer ones are no forms, which bounds the search for
    names that look like the form of a name that looks like the form of a name. */
@@ -15,13 +13,13 @@ static bool is_always_bad(unsigned char c) {
     return c < ' ' || c == 0x7f || c == '\\';
 }
 
-/* The first character is written in another form then. "." is no name of HDF5. */
+/* The first character is written in another form then. "." is no name. */
 static bool begins_badly(const char *name) {
     const size_t dots = strspn(name, ".");
     return (dots > 1 && !name[dots]) || zb_name_is_reserved(name);
 }
 
-bool vol_nodename_is_reserved(const char *name) {
+bool zb_name_needs_form(const char *name) {
     for (const char *c = name; *c; c++)
         if (is_always_bad((unsigned char)*c))
             return true;
@@ -80,10 +78,10 @@ static char *name_of(const char *form) {
 
 /* The name whose form a text is, which is shorter; NULL when it is no form. */
 static char *name_of_form(const char *text) {
-    if (vol_nodename_is_plain(text) || strlen(text) > LONGEST)
+    if (zb_name_is_plain(text) || strlen(text) > LONGEST)
         return NULL;
     char *name = name_of(text);
-    char *form = name && vol_nodename_has_form(name) ? form_of(name) : NULL;
+    char *form = name && zb_name_has_form(name) ? form_of(name) : NULL;
     const bool is_form = form && strcmp(form, text) == 0;
     free(form);
     if (is_form)
@@ -94,23 +92,23 @@ static char *name_of_form(const char *text) {
 
 /* ---- Both ways ---- */
 
-bool vol_nodename_has_form(const char *name) {
-    if (vol_nodename_is_reserved(name))
+bool zb_name_has_form(const char *name) {
+    if (zb_name_needs_form(name))
         return true;
     char *other = name_of_form(name);
     free(other);
     return other != NULL;
 }
 
-char *vol_nodename_stored(const char *name) {
-    return vol_nodename_has_form(name) ? form_of(name) : strdup(name);
+char *zb_name_stored(const char *name) {
+    return zb_name_has_form(name) ? form_of(name) : strdup(name);
 }
 
-bool vol_nodename_is_plain(const char *stored) {
+bool zb_name_is_plain(const char *stored) {
     return !strchr(stored, '%');
 }
 
-char *vol_nodename_shown(const char *stored) {
+char *zb_name_shown(const char *stored) {
     char *name = name_of_form(stored);
     return name ? name : strdup(stored);
 }
