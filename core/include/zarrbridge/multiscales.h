@@ -127,6 +127,53 @@ ZB_API void zb_asset_lists_clear(zb_asset_lists *lists);
    from level to level, so that it may be two off. Both have the same number of dimensions. */
 ZB_API bool zb_array_may_be_level(const zb_array_info *finest, const zb_array_info *level);
 
+/* ---- Where a raster lies -------------------------------------------------------------------- */
+
+/* A place is an affine map in the order of `spatial:transform`, of the corners of pixels:
+   x = p[0]*column + p[1]*row + p[2], y = p[3]*column + p[4]*row + p[5]. It is finite, and can be
+   inverted. */
+
+/* An array with its columns and rows; all is borrowed. */
+typedef struct zb_raster {
+    const zb_node *array;
+    zb_axes axes; /* both are dimensions */
+    uint64_t width, height;
+    const zb_pyramid *pyramid; /* the array's, or an empty one */
+    const zb_nodes *nodes;
+} zb_raster;
+
+/* By the convention `spatial:`, from the most specific to the most general: what is said of the
+   array, of its entry in the pyramid, of its group, of the pyramid's group. False without. */
+ZB_API bool zb_place_by_convention(const zb_raster *raster, double place[6]);
+
+/* True where the convention states the place; *of_nodes: each pixel is a node (a point) by
+   `spatial:registration`, not a cell. */
+ZB_API bool zb_place_is_of_nodes(const zb_raster *raster, bool *of_nodes);
+
+/* By the attributes of the array itself, declared or not, as far as they hold for its shape. The
+   pyramid and the nodes are not looked at. */
+ZB_API bool zb_place_own(const zb_raster *raster, double place[6]);
+
+/* True if the node states its place for other columns and rows. */
+ZB_API bool zb_place_is_of_other_shape(const zb_node *node, uint64_t width, uint64_t height);
+
+/* By `GeoTransform` of a grid mapping (NULL: none), which counts where the convention says
+   nothing. */
+ZB_API bool zb_place_of_mapping(const zb_node *mapping, double place[6]);
+
+/* True if both put every corner within half a pixel (of the second one) of the same place. */
+ZB_API bool zb_places_agree(const double a[6], const double b[6], uint64_t width, uint64_t height);
+
+/* True if a place by regular coordinates, which xarray plots by, contradicts one that attributes
+   state: these were left behind when data were cropped or turned round. Coordinates that count
+   pixels contradict nothing. */
+ZB_API bool zb_place_contradicts(const double stated[6], const double plotted[6], uint64_t width,
+                                 uint64_t height);
+
+/* True if the raster was put elsewhere in spite of coordinates that say this, which other arrays
+   need (ZB_GDAL_OVERRULED). */
+ZB_API bool zb_place_is_overruled(const zb_raster *raster, const double plotted[6]);
+
 /* ---- Writing lists -------------------------------------------------------------------------- */
 
 /* What the list says of a level. */

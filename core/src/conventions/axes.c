@@ -120,6 +120,14 @@ zb_axes zb_axes_listed(const zb_array_info *info, const zb_node *node) {
     return found.x >= 0 && found.y >= 0 && found.x != found.y ? found : none;
 }
 
+bool zb__suits_dimensions(const zb_node *group, const zb_node *array, zb_axes axes) {
+    if (!zb__attribute(group, "spatial:dimensions") || zb_group_repeats_place(group) ||
+        zb_axes_listed(zb_node_array(array), group).x >= 0)
+        return true;
+    const char *x = usual_name(array, (uint32_t)axes.x), *y = usual_name(array, (uint32_t)axes.y);
+    return (!*x && !*y) || (zb_name_is_x(x) && zb_name_is_y(y));
+}
+
 static bool are_both(zb_axes axes) {
     return axes.x >= 0 && axes.y >= 0;
 }

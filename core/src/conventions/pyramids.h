@@ -26,6 +26,11 @@ bool zb__is_child_name(const char *name);
 /* The coordinate array of a dimension; NULL for none. */
 const zb_node *zb__coordinate_of(const zb_node *array, uint32_t dim, const zb_nodes *nodes);
 
+/* True if a group's `spatial:` attributes are meant for this array. A group that names the
+   dimensions they are for means arrays that have these, or rows and columns by other names. True
+   for NULL. */
+bool zb__suits_dimensions(const zb_node *group, const zb_node *array, zb_axes axes);
+
 /* The convention's list on a group, whether it is declared or not; NULL for none. */
 const zb_json *zb__level_layout(const zb_node *group);
 

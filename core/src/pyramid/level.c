@@ -246,13 +246,13 @@ static enum zb_code copy_beside(const zb__raster *raster, const zb_node *node, c
 /* The grid mapping has the raster's GeoTransform, in GDAL's order. */
 static enum zb_code copy_mapping(const zb__raster *raster, const zb__level *level,
                                  const char *group, zb_error *err) {
-    double gdal[6], affine[6];
+    double affine[6];
     enum zb_code code = raster->mapping ? copy_beside(raster, raster->mapping, group, err) : ZB_OK;
     if (code || !raster->mapping || !zb__attribute(raster->mapping, "GeoTransform"))
         return code;
     zb_node *copy = NULL, *changed = NULL;
     char *path = zb__path_join(group, zb_node_name(raster->mapping)), *value = NULL;
-    const bool is_known = zb__geotransform_of(raster->mapping, gdal) && raster->has_transform;
+    const bool is_known = zb_place_of_mapping(raster->mapping, affine) && raster->has_transform;
     if (is_known) {
         zb__text words = {.data = NULL};
         char number[ZB_NUMBER_TEXT_SIZE];

@@ -103,86 +103,6 @@ enum zb_code zb__coordinate_values(const zb_node *coordinate, double **out, zb_e
 
 /* ---- Place ---- */
 
-/* GDAL and rioxarray write six numbers with blanks between them; others a list. */
-bool zb__geotransform_of(const zb_node *mapping, double out[6]) {
-    const zb_json *value = zb__attribute(mapping, "GeoTransform");
-    const char *words = zb_json_string(value);
-    zb_json *parsed = NULL;
-    if (!words)
-        return zb__number_list(value, 6, out);
-    zb__text text = {.data = NULL};
-    for (const char *c = words + strspn(words, " "); *c; c += strspn(c, " ")) {
-        const size_t length = strcspn(c, " ");
-        zb__text_add(&text, text.size > 0 ? "," : "[");
-        zb__text_put(&text, c, length);
-        c += length;
-    }
-    zb__text_add(&text, "]");
-    size_t size;
-    char *list = zb__text_take(&text, &size);
-    const bool is_list = list && zb_json_parse(list, size, &parsed, NULL) == ZB_OK;
-    const bool found = is_list && zb__number_list(parsed, 6, out);
-    zb_json_free(parsed);
-    free(list);
-    return found;
-}
-
-static bool is_node_registered(const zb_node *node) {
-    return strcmp(zb__attribute_text(node, "spatial:registration"), "node") == 0;
-}
-
-static bool has_other_shape(const zb__raster *raster, const zb_node *node) {
-    double shape[2];
-    return zb__number_list(zb__attribute(node, "spatial:shape"), 2, shape) &&
-           (shape[0] != (double)raster->height || shape[1] != (double)raster->width);
-}
-
-/* By attributes of the array, or of its group, for this shape. */
-static bool stated_transform(const zb__raster *raster, const zb_node *node, double out[6]) {
-    double box[4];
-    const char *type = zb__attribute_text(node, "spatial:transform_type");
-    const double less = is_node_registered(node) ? 1 : 0;
-    const double across = (double)raster->width - less, down = (double)raster->height - less;
-    if (!node || (*type && strcmp(type, "affine") != 0) || has_other_shape(raster, node) ||
-        !zb_convention_holds(node, ZB_CONVENTION_SPATIAL, &raster->nodes))
-        return false;
-    if (!zb__number_list(zb__attribute(node, "spatial:transform"), 6, out)) {
-        if (!zb__number_list(zb__attribute(node, "spatial:bbox"), 4, box) || across <= 0 ||
-            down <= 0)
-            return false;
-        const double by_box[6] = {(box[2] - box[0]) / across, 0,     box[0], 0,
-                                  (box[1] - box[3]) / down,   box[3]};
-        memcpy(out, by_box, sizeof by_box);
-    }
-    if (less > 0) {
-        out[2] -= (out[0] + out[1]) / 2;
-        out[5] -= (out[3] + out[4]) / 2;
-    }
-    return true;
-}
-
-/* The group's attributes are for arrays with its dimensions. */
-static bool group_transform(const zb__raster *raster, double out[6]) {
-    char *path = zb__parent_path(zb_node_path(raster->array));
-    const zb_node *group =
-        path && *zb_node_path(raster->array) ? raster->nodes.at(raster->nodes.context, path) : NULL;
-    free(path);
-    if (!group || zb_node_array(group))
-        return false;
-    const bool suits = !zb__attribute(group, "spatial:dimensions") ||
-                       zb_axes_listed(zb_node_array(raster->array), group).x == (int)raster->x;
-    return suits && stated_transform(raster, group, out);
-}
-
-static bool mapping_transform(const zb__raster *raster, double out[6]) {
-    double gdal[6];
-    if (!raster->mapping || !zb__geotransform_of(raster->mapping, gdal))
-        return false;
-    const double affine[6] = {gdal[1], gdal[2], gdal[0], gdal[4], gdal[5], gdal[3]};
-    memcpy(out, affine, sizeof affine);
-    return true;
-}
-
 /* By coordinates at equal distances, whose values are taken for those of the CRS. Those that are
    no numbers place nothing; those that cannot be read are a failure. */
 static bool plotted_transform(zb__raster *raster, double out[6]) {
@@ -211,36 +131,21 @@ static bool plotted_transform(zb__raster *raster, double out[6]) {
     return true;
 }
 
-/* True if both put the corners of the raster within half a pixel. */
-static bool agree(const zb__raster *raster, const double a[6], const double b[6]) {
-    const double pixel = fmax(fabs(a[0]) + fabs(a[1]), fabs(a[3]) + fabs(a[4]));
-    for (int corner = 0; corner < 4; corner++) {
-        const double x = corner & 1 ? (double)raster->width : 0;
-        const double y = corner & 2 ? (double)raster->height : 0;
-        const double across = (a[0] - b[0]) * x + (a[1] - b[1]) * y + a[2] - b[2];
-        const double down = (a[3] - b[3]) * x + (a[4] - b[4]) * y + a[5] - b[5];
-        if (!(fabs(across) <= pixel / 2 && fabs(down) <= pixel / 2))
-            return false;
-    }
-    return true;
-}
-
-static bool counts_pixels(const double t[6]) {
-    return t[0] == 1 && t[1] == 0 && t[2] == -0.5 && t[3] == 0 && t[4] == 1 && t[5] == -0.5;
-}
-
 /* Coordinates that contradict attributes tell that these were left behind when the data were
-   cropped; but where an attribute says that they are overruled, the attributes count. */
+   cropped; but where the raster was put elsewhere in spite of them, the attributes count. */
 static void find_place(zb__raster *raster) {
-    double plotted[6];
+    const zb_raster view = {raster->array,    {(int)raster->x, (int)raster->y},
+                            raster->width,    raster->height,
+                            &raster->pyramid, &raster->nodes};
+    double plotted[6], *out = raster->transform;
     const bool is_plotted = plotted_transform(raster, plotted);
-    double *out = raster->transform;
-    raster->is_left_behind = has_other_shape(raster, raster->array);
-    raster->has_transform = stated_transform(raster, raster->array, out) ||
-                            group_transform(raster, out) || mapping_transform(raster, out);
-    if (raster->has_transform && is_plotted && !counts_pixels(plotted) &&
-        !agree(raster, raster->transform, plotted) &&
-        !zb_gdal_extension_get(raster->gdal, ZB_GDAL_OVERRULED)) {
+    raster->is_left_behind =
+        zb_place_is_of_other_shape(raster->array, raster->width, raster->height);
+    raster->has_transform =
+        zb_place_by_convention(&view, out) || zb_place_of_mapping(raster->mapping, out);
+    if (raster->has_transform && is_plotted &&
+        zb_place_contradicts(out, plotted, raster->width, raster->height) &&
+        !zb_place_is_overruled(&view, plotted)) {
         raster->is_left_behind = true;
         raster->has_transform = false;
     }

@@ -47,7 +47,4 @@ void zb__raster_clear(zb__raster *raster);
 /* Values of a coordinate as numbers; ZB_EUNSUPPORTED for those that are none. malloc'ed. */
 enum zb_code zb__coordinate_values(const zb_node *coordinate, double **out, zb_error *err);
 
-/* The six numbers of a grid mapping's GeoTransform, in GDAL's order. */
-bool zb__geotransform_of(const zb_node *mapping, double out[6]);
-
 #endif

@@ -99,6 +99,12 @@ PyramidView::PyramidView(const Pyramid &pyramid)
     of_groups = pyramid.of_groups;
     if (!pyramid.empty() || pyramid.of_groups)
         group = const_cast<char *>(pyramid.group.c_str());
+    has_transform = pyramid.transform.has_value();
+    if (has_transform)
+        std::copy(pyramid.transform->begin(), pyramid.transform->end(), transform);
+    registration = const_cast<char *>(pyramid.registration.c_str());
+    has_shape = !pyramid.shape.empty();
+    std::copy(pyramid.shape.begin(), pyramid.shape.end(), shape);
 }
 
 bool may_be_level(const zb_array_info *finest, const zb_array_info *level) {

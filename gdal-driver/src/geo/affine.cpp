@@ -24,17 +24,12 @@ GeoTransform centre_to_corner(GeoTransform t) {
     return t;
 }
 
-bool agree(const GeoTransform &a, const GeoTransform &b, const Layout &layout) {
-    static constexpr double kHalf = 0.5 + 1e-6; /* of a pixel; rounding does not decide */
-    for (const double col : {0.0, static_cast<double>(layout.width)}) {
-        for (const double row : {0.0, static_cast<double>(layout.height)}) {
-            const double dx = a[0] - b[0] + col * (a[1] - b[1]) + row * (a[2] - b[2]);
-            const double dy = a[3] - b[3] + col * (a[4] - b[4]) + row * (a[5] - b[5]);
-            if (std::fabs(dx) > std::fabs(b[1]) * kHalf || std::fabs(dy) > std::fabs(b[5]) * kHalf)
-                return false;
-        }
-    }
-    return true;
+std::array<double, 6> to_affine(const GeoTransform &t) {
+    return {t[1], t[2], t[0], t[4], t[5], t[3]};
+}
+
+GeoTransform from_affine(const double *place) {
+    return {place[2], place[0], place[1], place[5], place[3], place[4]};
 }
 
 } // namespace zarr3

@@ -3,10 +3,10 @@
 #ifndef ZARR3_AFFINE_H
 #define ZARR3_AFFINE_H
 
+#include <array>
 #include <optional>
 
 #include "array/place.h"
-#include "raster/layout.h"
 
 namespace zarr3 {
 
@@ -17,8 +17,10 @@ std::optional<GeoTransform> usable(const GeoTransform &transform);
 /* Moves the origin from the centre of the first pixel to its outer corner. */
 GeoTransform centre_to_corner(GeoTransform transform);
 
-/* True if both put every corner of the raster within half a pixel of the same place. */
-bool agree(const GeoTransform &a, const GeoTransform &b, const Layout &layout);
+/* To the order of the core's places (zarrbridge/multiscales.h), which is that of the spatial:
+   convention, and back. */
+std::array<double, 6> to_affine(const GeoTransform &transform);
+GeoTransform from_affine(const double *place);
 
 } // namespace zarr3
 

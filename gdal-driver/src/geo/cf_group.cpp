@@ -12,6 +12,7 @@
 #include "array/attributes.h"
 #include "array/coordinates.h"
 #include "array/dimension_names.h"
+#include "array/pyramid.h"
 #include "base/json_text.h"
 #include "base/name_values.h"
 #include "base/number_text.h"
@@ -20,7 +21,6 @@
 #include "geo/crs.h"
 #include "geo/grid_mapping.h"
 #include "geo/units.h"
-#include "array/pyramid.h"
 #include "zarrbridge/change.h"
 
 namespace zarr3 {

@@ -9,6 +9,7 @@
 #include "geo/affine.h"
 #include "geo/uses_below.h"
 #include "ogr_spatialref.h"
+#include "raster/layout.h"
 
 namespace zarr3 {
 

@@ -82,11 +82,6 @@ std::optional<GeoTransform> place_by_coordinates(const zb_node *array, const Lay
     return found;
 }
 
-/* Rows and columns that are counted from 0: the numbers of pixels, and no place on a map. */
-static bool counts_pixels(const GeoTransform &t) {
-    return t == centre_to_corner({0, 1, 0, 0, 0, 1});
-}
-
 std::optional<GeoTransform> contradicting_coordinates(const zb_node *array, const Layout &layout,
                                                       NearbyNodes &around,
                                                       const OGRSpatialReference *srs,
@@ -94,9 +89,14 @@ std::optional<GeoTransform> contradicting_coordinates(const zb_node *array, cons
     zb_error err = {};
     std::optional<GeoTransform> found;
     const Coordinates both = find_both(array, layout, around);
+    const auto contradict = [&] {
+        return zb_place_contradicts(to_affine(stated).data(), to_affine(*found).data(),
+                                    static_cast<uint64_t>(layout.width),
+                                    static_cast<uint64_t>(layout.height));
+    };
     for (const bool ends : {true, false}) {
         found = place_by(both, {srs, &stated, ends}, &err);
-        if (!found || agree(stated, *found, layout) || counts_pixels(*found)) {
+        if (!found || !contradict()) {
             if (err.code != ZB_OK)
                 CPLDebug("ZARR3", "/%s: %s", zb_node_path(array), err.message);
             return std::nullopt;

@@ -6,6 +6,7 @@
 #include "array/nearby_nodes.h"
 #include "geo/affine.h"
 #include "ogr_spatialref.h"
+#include "raster/layout.h"
 
 namespace zarr3 {
 

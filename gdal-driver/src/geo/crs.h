@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "array/nearby_nodes.h"
+#include "array/pyramid.h"
 #include "ogr_spatialref.h"
 #include "raster/axes.h"
-#include "array/pyramid.h"
 
 namespace zarr3 {
 

@@ -7,9 +7,10 @@
 #include <optional>
 
 #include "array/nearby_nodes.h"
+#include "array/pyramid.h"
 #include "geo/affine.h"
 #include "ogr_spatialref.h"
-#include "array/pyramid.h"
+#include "raster/layout.h"
 
 namespace zarr3 {
 

@@ -20,8 +20,8 @@
 
 #include "array/attributes.h"
 #include "array/conventions.h"
-#include "geo/geotransform.h"
 #include "array/pyramid.h"
+#include "geo/geotransform.h"
 
 namespace zarr3 {
 

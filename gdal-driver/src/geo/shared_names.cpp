@@ -8,8 +8,8 @@
 
 #include "array/attributes.h"
 #include "array/dimension_names.h"
-#include "geo/cf_group.h"
 #include "array/pyramid.h"
+#include "geo/cf_group.h"
 #include "zarrbridge/write.h"
 
 #include "zarrbridge/change.h"

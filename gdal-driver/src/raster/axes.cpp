@@ -11,10 +11,6 @@
 
 namespace zarr3 {
 
-static std::string usual_name(const zb_node *array, uint32_t dim) {
-    return usual_name(dimension_name(zb_node_array(array), dim), zb_node_name(array));
-}
-
 /* Names need not be unique; the first one counts. The empty name matches nothing. */
 static int dimension_called(const zb_array_info *info, const std::string &name) {
     for (uint32_t dim = 0; dim < info->ndim; dim++) {
@@ -59,16 +55,6 @@ char horizontal_axis(const zb_node *coordinate, bool by_name) {
 Axes listed_axes(const zb_array_info *info, const zb_node *node) {
     const zb_axes found = zb_axes_listed(info, node);
     return {found.x, found.y};
-}
-
-bool suits_spatial_dimensions(const zb_node *group, const zb_node *array, const Axes &axes) {
-    const zb_array_info *info = zb_node_array(array);
-    if (attribute(group, "spatial:dimensions") == nullptr || zb_group_repeats_place(group) ||
-        listed_axes(info, group).x >= 0)
-        return true;
-    const std::string x = usual_name(array, static_cast<uint32_t>(axes.x));
-    const std::string y = usual_name(array, static_cast<uint32_t>(axes.y));
-    return (x.empty() && y.empty()) || (is_x_name(x) && is_y_name(y));
 }
 
 bool choose_axes(const zb_node *array, NearbyNodes &around, const Pyramid &pyramid,

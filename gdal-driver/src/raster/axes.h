@@ -34,10 +34,6 @@ bool is_y_name(const std::string &name);
    these, with `by_name`, by its name; else 0. */
 char horizontal_axis(const zb_node *coordinate, bool by_name);
 
-/* True if a group's spatial: attributes are meant for this array. A group that names the dimensions
-   they are for means arrays that have these, or rows and columns by other names. */
-bool suits_spatial_dimensions(const zb_node *group, const zb_node *array, const Axes &axes);
-
 } // namespace zarr3
 
 #endif
