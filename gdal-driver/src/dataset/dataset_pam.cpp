@@ -78,27 +78,27 @@ CPLErr Zarr3Dataset::TrySaveXML() {
 }
 
 CPLXMLNode *Zarr3Dataset::serialize_exactly() {
-    CPLXMLNode *tree = GDALPamDataset::SerializeToXML("");
+    XmlTree tree(GDALPamDataset::SerializeToXML(""));
     if (tree != nullptr)
-        write_exact(tree, this);
-    return tree;
+        write_exact(tree.get(), this);
+    return tree.release();
 }
 
 /* What goes into the sidecar file. Never null: GDAL would delete a file that other arrays have a
    part in. */
 CPLXMLNode *Zarr3Dataset::SerializeToXML(const char *) {
-    CPLXMLNode *tree = serialize_exactly();
+    XmlTree tree(serialize_exactly());
     if (tree == nullptr)
         return no_side_properties().release();
-    drop_descriptions(tree, [this](int band) {
+    drop_descriptions(tree.get(), [this](int band) {
         return static_cast<Zarr3RasterBand *>(GetRasterBand(band))->is_described();
     });
     const XmlTree known = stored_side_properties();
     if (updates() && pinned_.empty())
-        keep_side_properties(tree, true);
+        keep_side_properties(tree.get(), true);
     else if (known != nullptr)
-        drop_known(tree, known.get());
-    return tree;
+        drop_known(tree.get(), known.get());
+    return tree.release();
 }
 
 XmlTree Zarr3Dataset::own_side_properties() {

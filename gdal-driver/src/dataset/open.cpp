@@ -406,11 +406,12 @@ GDALDataset *open(GDALOpenInfo *info) {
     opening.multiband = CPLFetchBool(info->papszOpenOptions, "MULTIBAND", true);
     opening.list_all = CPLFetchBool(info->papszOpenOptions, "LIST_ALL_ARRAYS", false);
     const NodePtr target = enter_pyramid(opening.hierarchy, opened.node);
-    GDALDataset *dataset = zb_node_array(target.get()) != nullptr ? opening.array(target, Listing())
-                                                                  : opening.group(target);
+    std::unique_ptr<GDALDataset> dataset(zb_node_array(target.get()) != nullptr
+                                             ? opening.array(target, Listing())
+                                             : opening.group(target));
     if (dataset != nullptr)
         dataset->SetDescription(info->pszFilename);
-    return dataset;
+    return dataset.release();
 }
 
 } // namespace zarr3
