@@ -77,9 +77,9 @@ ZB_API char *zb_fill_attribute_print(const void *element, zb_dtype dtype);
 
 /* The value that stands for "no data" in an integer or float array; false when there is none. The
    first that applies: `_FillValue`; `missing_value`; the array's fill value, unless it is zero, was
-   not stated, or ZB_GDAL_FILL_IS_NODATA (gdal_extension.h) is false. (In arrays that GDAL's own driver wrote,
-   zero counts.) `shown` is the array's type or, where the attribute `_Unsigned` says so, the same
-   with the other sign. *element has that type. */
+   not stated, or ZB_GDAL_FILL_IS_NODATA (gdal_extension.h) is false. (In arrays that GDAL's own
+   driver wrote, zero counts.) `shown` is the array's type or, where the attribute `_Unsigned` says
+   so, the same with the other sign. *element has that type. */
 ZB_API bool zb_array_nodata(const zb_node *array, zb_dtype shown, void *element);
 
 /* True if the array's fill value would be its nodata value without `_FillValue` and

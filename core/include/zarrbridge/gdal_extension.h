@@ -74,8 +74,8 @@ typedef struct zb_gdal_change {
 
 /* The attribute's value after changes, as JSON text (malloc'ed): NULL when no member is left. The
    attributes of earlier versions are to be removed with the same change (zb_gdal_edit of
-   node_edit.h). Members that this version does not know stay. ZB_EUNSUPPORTED where the object is of another version;
-   ZB_ENOMEM. */
+   node_edit.h). Members that this version does not know stay. ZB_EUNSUPPORTED where the object is
+   of another version; ZB_ENOMEM. */
 ZB_API enum zb_code zb_gdal_extension_change(const zb_gdal_extension *now,
                                              const zb_gdal_change *changes, size_t count,
                                              char **out, zb_error *err);

@@ -251,7 +251,7 @@ ZB_API enum zb_code zb_level_free_group(const zb_level_places *places, zb_hierar
    memory. */
 ZB_API char *zb_level_group_attributes(const zb_level_places *places, const char *group);
 
-/* The path that a level's group says it is a level of, in the second form. ZB_GDAL_LEVEL_OF says it,
+/* The path that a level's group says it is a level of, in the second form, by ZB_GDAL_LEVEL_OF,
    {"raster": "0/out", "group": "1"}: a path and a name in the group that has the list. A copy of
    the group has another name, and is none. The path is relative to the group with the list; NULL
    without, of a copy of a group, and when memory runs out. */

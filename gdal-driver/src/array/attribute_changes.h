@@ -28,8 +28,8 @@ class AttributeChanges {
         changes_[name].clear();
     }
 
-    /* Members of the GDAL extension, likewise, and of what the store has: another program may change
-       another one. */
+    /* Members of the GDAL extension, likewise, and of what the store has: another program may
+       change another one. */
     void set(enum zb_gdal_member member, const std::string &value) {
         derive(member, [value](const zb_json *) { return value; });
     }

@@ -8,8 +8,8 @@
 namespace zarr3 {
 
 /* The variable that holds an array's CF grid mapping: the one that its attribute `grid_mapping`
-   names, else, unless ZB_GDAL_HAS_CRS is false, one called spatial_ref or crs that carries a definition.
-   Null when there is none. */
+   names, else, unless ZB_GDAL_HAS_CRS is false, one called spatial_ref or crs that carries a
+   definition. Null when there is none. */
 NodePtr find_grid_mapping(const zb_node *array, NearbyNodes &around);
 
 /* The one that arrays get which name none. */
