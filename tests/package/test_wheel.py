@@ -163,6 +163,7 @@ assert tree["below"].u[2] == 2 and (tree["t"] == data.t).all()
 def test_url(wheel, tmp_path):
     python = environment(wheel, "h5py-newest", *HDF5["newest"])
     run(python, "import zarrbridge, h5py\nwith h5py.File('x.zarr', 'w') as file: file['t'] = [1.5, 2.5]", tmp_path)
+    subprocess.run([python.with_name("zarrbridge"), "consolidate", "x.zarr"], cwd=tmp_path, check=True, env=PLAIN)
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
