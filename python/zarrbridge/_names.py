@@ -36,6 +36,18 @@ def _in_store(path):
         or _in_store(above))
 
 
+def _is_door(path):
+    """True for a small file that leads to a store (docs/doors.md)."""
+    size = os.path.getsize(path)
+    if not 27 < size <= 16384:
+        return False
+    try:
+        with open(path, "rb") as file:
+            return file.read(8) == b"\x89HDF\r\n\x1a\n" and file.read()[-27:].startswith(b"zarrbridge-door-1 ")
+    except OSError:
+        return False
+
+
 def is_store(name, mode):
     """True if a file of that name, opened by h5py in that mode, is a Zarr store."""
     if is_url(name):
@@ -48,5 +60,5 @@ def is_store(name, mode):
     if os.path.isfile(path):
         # An HDF5 file that is called x.zarr stays one; the connector refuses to put a store in its place.
         return (os.path.basename(path) in DOCUMENTS or path.endswith(ARCHIVES)
-                or (path.endswith(".zarr") and mode in ("w", "w-", "x")))
+                or (path.endswith(".zarr") and mode in ("w", "w-", "x")) or _is_door(path))
     return path.endswith(SUFFIXES) or _in_store(path)
