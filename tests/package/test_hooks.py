@@ -35,6 +35,17 @@ def test_import_loads_nothing(tmp_path):
     assert loaded.split() == ["zarrbridge", "zarrbridge._hooks", "zarrbridge._places"]
 
 
+def test_doors_are_followed(tmp_path):
+    """And a small file that is none stays what it is."""
+    run("import zarrbridge, h5py" + WRITE, tmp_path)
+    subprocess.run([os.environ["ZARRBRIDGE_PROGRAM"], "door", "x.zarr"], cwd=tmp_path, check=True)
+    run("""
+import zarrbridge, h5py
+with h5py.File("small.h5", "w") as file: file["t"] = 7
+assert h5py.File("x.nc")["t"][1] == 2.5 and h5py.File("small.h5")["t"][()] == 7
+""", tmp_path)
+
+
 @pytest.mark.parametrize("imports", ["import zarrbridge, h5py", "import h5py, zarrbridge"])
 def test_either_order(tmp_path, imports):
     run(imports + WRITE, tmp_path)
@@ -70,7 +81,8 @@ assert paths == [h5py.h5pl.get(i) for i in range(h5py.h5pl.size())]
 
 # Names and modes, for an empty folder with a store old.zarr, an HDF5 file file.zarr and an empty file empty.zarr.
 CREATED = [("a.zarr", "w"), ("a.zarr/", "w"), ("a.zarr", "a"), ("a.zarr", "x"), ("a.h5", "w"), ("a.h5", "a"),
-           ("a.zarr.h5", "w"), ("zarr", "w"), ("a.zarr.zip", "w"), ("a.ozx", "w"), ("a.zip", "w"), ("a.Zarr", "w"), ("a.ZARR.ZIP", "w"),
+           ("a.zarr.h5", "w"), ("zarr", "w"), ("a.zarr.zip", "w"), ("a.ozx", "w"), ("a.zip", "w"),
+           ("a.Zarr", "w"), ("a.ZARR.ZIP", "w"),
            ("old.zarr/sub", "w"), ("old.zarr/new/sub", "a"), ("old.zarr", "w"), ("old.zarr", "a"), ("old.zarr", "x"),
            ("file.zarr", "a"), ("file.zarr", "w"), ("empty.zarr", "w"), ("folder/a.h5", "w"), ("folder/a.zarr", "w")]
 OUTCOMES = """
