@@ -53,7 +53,7 @@ static bool is_answered(doctor *d, const doctor_probe *probe, const char *packag
 }
 
 static void judge_h5py(doctor *d, const char *hdf5, bool has_connector, bool has_package) {
-    const bool is_old = strncmp(hdf5, "1.14", 4) < 0 && strncmp(hdf5, "1.", 2) == 0;
+    const bool is_old = strncmp(hdf5, "1.", 2) == 0 && strtol(hdf5 + 2, NULL, 10) < 14;
     const bool is_v2 = strncmp(hdf5, "1.", 2) != 0;
     if (is_old)
         doctor_find(d, DOCTOR_NOTE,
@@ -68,15 +68,16 @@ static void judge_h5py(doctor *d, const char *hdf5, bool has_connector, bool has
                     "HDF5_PLUGIN_PATH=DIRECTORY of libhdf5_vol_zarr.so, or unset the variable",
                     hdf5);
     else if (!has_connector)
-        doctor_find(d, DOCTOR_WARN,
-                    "h5py's HDF5 %s finds no libhdf5_vol_zarr.so -> pip install zarrbridge and "
-                    "import it first, or export HDF5_PLUGIN_PATH=DIRECTORY of that file",
-                    hdf5);
+        doctor_find(
+            d, DOCTOR_WARN,
+            "h5py's HDF5 %s finds no libhdf5_vol_zarr.so -> install the wheel of zarrbridge "
+            "and import it first, or export HDF5_PLUGIN_PATH=DIRECTORY of that file",
+            hdf5);
     else if (is_v2 && !doctor_connector_is_named())
         doctor_find(d, DOCTOR_WARN,
                     "h5py's HDF5 %s asks the connector only when it is named: stores do not open "
-                    "-> export HDF5_VOL_CONNECTOR=zarr, or pip install zarrbridge and import it "
-                    "first",
+                    "-> export HDF5_VOL_CONNECTOR=zarr, or install the wheel of "
+                    "zarrbridge and import it first",
                     hdf5);
 }
 
@@ -108,8 +109,9 @@ static void check_rasterio(doctor *d, const char *version, bool has_package) {
                                   : "has no driver Zarr3");
         if (!has_driver && !has_package)
             doctor_find(d, DOCTOR_WARN,
-                        "rasterio's GDAL %s has no driver Zarr3 -> pip install zarrbridge and "
-                        "import it first, or export GDAL_DRIVER_PATH=DIRECTORY of a gdal_Zarr3.so "
+                        "rasterio's GDAL %s has no driver Zarr3 -> install a wheel of "
+                        "zarrbridge that has it and import it first, or export "
+                        "GDAL_DRIVER_PATH=DIRECTORY of a gdal_Zarr3.so "
                         "for this version",
                         gdal ? gdal : "");
         free(driver);
@@ -132,9 +134,9 @@ void doctor_python(doctor *d) {
         doctor_fact(d, "%s   %s", python ? python : "", place ? place : "");
         if (package && strcmp(package, zb_version()) != 0)
             doctor_find(d, DOCTOR_WARN,
-                        "the package zarrbridge is %s, this program %s -> pip install zarrbridge=="
-                        "%s",
-                        package, zb_version(), zb_version());
+                        "the package zarrbridge is %s, this program %s -> install both of one "
+                        "build",
+                        package, zb_version());
         if (h5py)
             check_h5py(d, h5py, package != NULL);
         if (rasterio)

@@ -195,7 +195,7 @@ void doctor_find_load_error(doctor *d, const char *file, const char *host, const
     if (strstr(message, "version `GLIBC"))
         doctor_find(d, DOCTOR_ERROR,
                     "%s was built for a newer C library (%s) -> build it on this system, or take "
-                    "the wheel (pip install zarrbridge), which needs glibc 2.28",
+                    "the wheel of zarrbridge, which needs glibc 2.28",
                     file, message);
     else if (strstr(message, "libgdal.so"))
         doctor_find(d, DOCTOR_ERROR,

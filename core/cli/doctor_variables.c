@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `doctor`: the variables of the environment that concern us. Values that may hold a secret are not
- * printed: those of names that say so, and what stands before an @ in a URL or behind a ? in it.
+ * printed: those of names or words that say so, and what stands before an @ in a URL or behind a ?
+ * in it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 extern char **environ;
 
-/* Besides those of limits. tests/cli/test_doctor.py compares them with the sources. */
+/* Besides those of limits. tests/doctor/test_doctor.py compares them with the sources. */
 static const char *const own_names[] = {
     "ZARRBRIDGE_INTERRUPT",      "ZARRBRIDGE_LINKS_TO",           "ZARRBRIDGE_LOCKS",
     "ZARRBRIDGE_REMOTE_LIBRARY", "ZARRBRIDGE_REMOTE_MISSING_403", "ZARRBRIDGE_VERBOSE"};
@@ -45,8 +46,9 @@ static bool is_shown(const char *entry) {
 }
 
 static bool is_secret(const char *name, size_t length) {
-    static const char *const words[] = {"KEY",  "SECRET", "TOKEN",  "PASS",   "CREDENTIAL",
-                                        "AUTH", "SAS",    "HEADER", "COOKIE", "CONNECTION_STRING"};
+    static const char *const words[] = {
+        "KEY", "SECRET", "TOKEN",   "PASS",   "PWD",    "BEARER",     "AUTH",
+        "SAS", "SIG",    "PRIVATE", "HEADER", "COOKIE", "CREDENTIAL", "CONNECTION_STRING"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         for (size_t at = 0; at + strlen(words[i]) <= length; at++) {
             if (strncasecmp(name + at, words[i], strlen(words[i])) == 0)
@@ -56,10 +58,17 @@ static bool is_secret(const char *name, size_t length) {
     return false;
 }
 
+/* A value may have options with names of their own: "zarr secret_key=...". */
+static bool has_secret(const char *name, size_t length, const char *value) {
+    const char *last = strrchr(value, '=');
+    return is_secret(name, length) || strpbrk(value, "@?") ||
+           (last && is_secret(value, (size_t)(last - value)));
+}
+
 static void tell(doctor *d, const char *entry) {
     const size_t length = strcspn(entry, "=");
     const char *value = entry + length + 1;
-    if (is_secret(entry, length) || strchr(value, '@') || strstr(value, "?"))
+    if (has_secret(entry, length, value))
         doctor_fact(d, "%.*s is set (its value is not shown)", (int)length, entry);
     else
         doctor_fact(d, "%s", entry);
@@ -98,8 +107,8 @@ static void check_own_name(doctor *d, const char *name, const char *const *names
                     name, meant);
     else
         doctor_find(d, DOCTOR_WARN,
-                    "%s is no variable of zarrbridge, and is ignored -> unset it; docs/hdf5.md and "
-                    "docs/format-support.md list those that there are",
+                    "%s is no variable of zarrbridge, and is ignored -> unset it; "
+                    "docs/reference/limits.md lists those that there are",
                     name);
 }
 
@@ -122,10 +131,10 @@ static void check_connector(doctor *d) {
     char *word = value ? strndup(value, strcspn(value, " ;,=:")) : NULL;
     if (word && !doctor_connector_is_named() && doctor_nearest(word, names))
         doctor_find(d, DOCTOR_ERROR,
-                    "HDF5_VOL_CONNECTOR=\"%s\" names no connector: HDF5 programs go on without, "
+                    "HDF5_VOL_CONNECTOR=\"%.*s\" names no connector: HDF5 programs go on without, "
                     "and make HDF5 files called x.zarr -> write HDF5_VOL_CONNECTOR=zarr; options "
                     "stand behind a blank (HDF5_VOL_CONNECTOR=\"zarr shards=auto\")",
-                    value);
+                    (int)strlen(word), value);
     free(word);
 }
 

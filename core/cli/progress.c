@@ -103,7 +103,7 @@ static void *run(void *context) {
         next.tv_nsec += TICK_NS;
         next.tv_sec += next.tv_nsec / 1000000000;
         next.tv_nsec %= 1000000000;
-        (void)pthread_cond_clockwait(&p->changed, &p->lock, CLOCK_MONOTONIC, &next);
+        (void)pthread_cond_timedwait(&p->changed, &p->lock, &next);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
@@ -128,7 +128,11 @@ progress *progress_begin(const cli_call *call, zb_hierarchy *hierarchy, const ch
     atomic_store(&p->permille, -1);
     clock_gettime(CLOCK_MONOTONIC, &p->start);
     pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->changed, NULL);
+    pthread_condattr_t clock; /* pthread_cond_clockwait needs glibc 2.30 */
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&p->changed, &clock);
+    pthread_condattr_destroy(&clock);
     draw(p);
     if (hierarchy)
         zb_hierarchy_tell_chunks(hierarchy, take_chunk, p);

@@ -238,11 +238,6 @@ const char *zb__transfer_words(zb__request *request, CURLcode failure) {
         return "the proxy's URL is not understood (https_proxy, http_proxy, the option proxy)";
     if (!request->failure[0])
         snprintf(request->failure, sizeof request->failure, "%s", curl_easy_strerror(failure));
-    if (failure == CURLE_PEER_FAILED_VERIFICATION || failure == CURLE_SSL_CACERT_BADFILE) {
-        const size_t used = strlen(request->failure);
-        snprintf(request->failure + used, sizeof request->failure - used,
-                 " (the option ca_file, or SSL_CERT_FILE, names the certificates to trust)");
-    }
     return request->failure;
 }
 

@@ -58,6 +58,8 @@ static enum zb_code prepare(zb__document *document, const char *from, const char
         code = copy_text(document, &noted->after, err);
         if (!code)
             code = zb__tracking_set_value(document, value, err);
+        else
+            free(value);
         value = NULL;
     }
     free(value);

@@ -51,7 +51,8 @@ static enum zb_code owner_find(const zb_node *array, zb__opened *opened, owner *
    of an array in its group has the same one. */
 static enum zb_code find_own_mask(const zb_node *array, char **out, zb_error *err) {
     char *mask = zb_array_mask(array);
-    zb_node *node = mask ? zb__node_at(zb_node_hierarchy(array), mask) : NULL;
+    const bool names_other = mask && strcmp(mask, zb_node_path(array)) != 0;
+    zb_node *node = names_other ? zb__node_at(zb_node_hierarchy(array), mask) : NULL;
     const zb_array_info *info = node ? zb_node_array(node) : NULL;
     bool is_own = info && info->ndim == 2 && info->dtype.size == 1;
     zb_node_release(node);

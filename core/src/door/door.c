@@ -4,7 +4,7 @@
  *
  * A door is known to be the one that was made by the number of its file (inode), which renames and
  * moves keep and copies do not. Where a file system or a backup gives another number, the name
- * tells, if the door leads to a place that goes with it.
+ * tells.
  */
 #include "zarrbridge/door.h"
 
@@ -139,8 +139,7 @@ static enum zb_code check(const char *path, const struct stat *info, enum zb_doo
 
 /* ---- The text ---- */
 
-static bool is_copy(const zb_json *text, const char *path, const struct stat *info,
-                    const char *target) {
+static bool is_copy(const zb_json *text, const char *path, const struct stat *info) {
     char number[24];
     const char *inode = zb_json_string(zb_json_get(text, "inode")),
                *name = zb_json_string(zb_json_get(text, "name"));
@@ -150,7 +149,7 @@ static bool is_copy(const zb_json *text, const char *path, const struct stat *in
     char *real = realpath(path, NULL);
     const bool is_named = real && name && strcmp(last_part(real), name) == 0;
     free(real);
-    return !is_named || !stays_near(target);
+    return !is_named;
 }
 
 static enum zb_code parse(const char *path, const file_bytes *bytes, zb_door *out, zb_error *err) {
@@ -168,7 +167,7 @@ static enum zb_code parse(const char *path, const file_bytes *bytes, zb_door *ou
     else if (!(out->target = strdup(target)))
         code = zb_fail(err, ZB_ENOMEM, "no memory for a path");
     else
-        out->is_copy = is_copy(text, path, &bytes->info, target);
+        out->is_copy = is_copy(text, path, &bytes->info);
     zb_json_free(text);
     return code;
 }
@@ -204,10 +203,12 @@ static char *print_text(const char *path, const char *target, ino_t inode) {
     zb_json_begin_object(writer);
     zb_json_write_name(writer, "target");
     zb_json_write_string(writer, target);
-    if (is_utf8(last_part(path))) {
+    char *place = zb_door_place(path);
+    if (place && is_utf8(last_part(place))) {
         zb_json_write_name(writer, "name");
-        zb_json_write_string(writer, last_part(path));
+        zb_json_write_string(writer, last_part(place));
     }
+    free(place);
     zb_json_write_name(writer, "inode");
     zb_json_write_string(writer, number);
     zb_json_end_object(writer);
@@ -341,14 +342,17 @@ static enum zb_code copy_store(const char *from_name, const char *to_name, zb_er
         code = zb_hierarchy_commit(to, err);
     if (!code)
         code = zb_hierarchy_flush(to, err);
+    if (code && to) { /* this call has made it */
+        (void)zb_node_delete(to, "", NULL);
+        (void)zb_store_remove_directory(to_name);
+    }
     zb_hierarchy_release(to);
     zb_hierarchy_release(from);
-    if (code) /* what was made for it and is empty still */
-        (void)zb_store_remove_directory(to_name);
     return code;
 }
 
-enum zb_code zb_door_own(const char *path, zb_door *door, zb_error *err) {
+/* The door itself, not a symbolic link to it, gets the store. */
+static enum zb_code own(const char *path, const char *given, zb_door *door, zb_error *err) {
     char *store = zb_door_beside(path);
     if (!store)
         return zb_fail(err, ZB_ECONFLICT, "no name is free for a store beside '%s'", path);
@@ -362,5 +366,13 @@ enum zb_code zb_door_own(const char *path, zb_door *door, zb_error *err) {
     if (code)
         return code;
     zb_door_clear(door);
-    return zb_door_read(path, ZB_DOORS_OWN, door, err);
+    return zb_door_read(given, ZB_DOORS_OWN, door, err);
+}
+
+enum zb_code zb_door_own(const char *path, zb_door *door, zb_error *err) {
+    char *real = realpath(path, NULL);
+    const enum zb_code code =
+        real ? own(real, path, door, err) : zb_fail_errno(err, errno, "the door '%s'", path);
+    free(real);
+    return code;
 }

@@ -290,7 +290,7 @@ enum zb_code remove_companions(const NodePtr &node, zb_error *err) {
     char *text = nullptr;
     const enum zb_code code = zb_companions_delete(node.get(), nullptr, &text, err);
     const CoreText listed(text);
-    return listed == nullptr
+    return code != ZB_OK || listed == nullptr
                ? code
                : repeat_place(zb_node_hierarchy(node.get()), listed.get(), false, err);
 }

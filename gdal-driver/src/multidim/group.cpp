@@ -66,7 +66,9 @@ const Zarr3Group::Listing *Zarr3Group::listing() const {
             report(err);
         return nullptr;
     }
-    std::set<std::string> mappings;
+    std::set<std::string> mappings, stored;
+    for (const zb_child &child : children)
+        stored.insert(child.name);
     for (const zb_child &child : children) {
         if (child.node == nullptr) {
             CPLError(CE_Warning, CPLE_AppDefined, "%s: '%s' is left out: %s", m_osFullName.c_str(),
@@ -74,7 +76,10 @@ const Zarr3Group::Listing *Zarr3Group::listing() const {
             continue;
         }
         const NodePtr node = adopt_node(zb_node_retain(child.node));
-        const std::string name = shown_path(child.name);
+        /* What would be shown as another node is stored has its own name in the store. */
+        const std::string shown = shown_path(child.name);
+        const bool is_taken = shown != child.name && stored.count(shown) > 0;
+        const std::string name = is_taken ? child.name : shown;
         std::string reason;
         if (zb_node_array(child.node) == nullptr) {
             found.groups[name] = node;

@@ -52,8 +52,8 @@ static bool may_follow(const vol_object *object, const vol_link *link, const cha
 /* The same of a door, to which the link leads. One that is broken tells of it when it is opened. */
 static bool may_pass(const vol_object *object, const vol_link *link, const char *path) {
     zb_door door;
-    const enum zb_code code = zb_door_read(path, ZB_DOORS_OWN, &door, NULL);
-    const bool may = code || may_follow(object, link, door.store);
+    (void)zb_door_read(path, ZB_DOORS_ANY, &door, NULL);
+    const bool may = !door.store || may_follow(object, link, door.store);
     zb_door_clear(&door);
     return may;
 }

@@ -129,8 +129,9 @@ void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl,
         VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;
     }
-    if (door.store)
+    if (door.store && (!door.is_new || !driver_is_native(lib, name, fapl)))
         return create_behind(lib, name, &door, flags, fcpl, fapl, &options);
+    vol_new_door_clear(&door);
     if (!becomes_store(name, &options) || driver_is_native(lib, name, fapl)) {
         hid_t native = native_fapl(lib, fapl);
         void *under = lib->H5VLfile_create(name, flags, fcpl, native, dxpl, req);

@@ -137,7 +137,8 @@ static herr_t info_compare(int *order, const void *a, const void *b) {
 /* What messages say of the options. set_value() has the same. */
 #define OPTION_NAMES                                                                               \
     "shards=auto|off|AxB, chunks=auto|AxB, strategy=rewrite|append|inplace, "                      \
-    "sync=none|close|always, chunk_keys=slashes|dots|v2, store=auto|all, unreadable=error|text, "  \
+    "sync=none|close|always, chunk_keys=slashes|dots|v2, store=auto|all|door|beside, "             \
+    "doors=own|any, unreadable=error|text, "                                                       \
     "netcdf_dimensions=0|1|auto, native_compat=0|1, remote=..."
 
 static bool set_value(vol_options *options, const char *name, const char *value) {
