@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The stores and nodes that arguments of the command line name. A name may end in that of a
-   document, as x.zarr/zarr.json: it means the node that the document describes; or be that of a door:
-   it means what that leads to. */
+   document, as x.zarr/zarr.json: it means the node that the document describes; or be that of a
+   door: it means what that leads to. */
 #ifndef ZB_CLI_PLACE_H
 #define ZB_CLI_PLACE_H
 

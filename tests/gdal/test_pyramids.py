@@ -73,7 +73,13 @@ def documents(path):
     return found
 
 
+SUMS_DIFFER = int(gdal.VersionInfo()) >= 3110000  # newer versions add the pixels of an average in another order
+
+
 def same(one, other):
+    if one.dtype.kind == "f" and SUMS_DIFFER:
+        near = 8 * np.finfo(one.dtype).eps * np.nanmax(np.abs(other), initial=0)
+        return np.allclose(one, other, rtol=0, atol=near, equal_nan=True)
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
 
 

@@ -49,7 +49,8 @@ ZB_API void zb_door_clear(zb_door *door);
 /* Makes a door at `path`, which may be written by nobody: a program without the connector that
    wants to make its own file there fails. `replaces`: also in place of a door or an empty file; of
    any other file never (ZB_ECONFLICT). What it leads to need not be there. The file appears whole.
-   ZB_EINVAL for a target that is empty, no UTF-8, or longer than 1024 bytes; ZB_EIO; ZB_ENOMEM. Any thread. */
+   ZB_EINVAL for a target that is empty, no UTF-8, or longer than 1024 bytes; ZB_EIO; ZB_ENOMEM. Any
+   thread. */
 ZB_API enum zb_code zb_door_make(const char *path, const char *target, bool replaces,
                                  zb_error *err);
 

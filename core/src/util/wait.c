@@ -5,8 +5,8 @@
 
 #include "util/clock.h"
 
-/* glibc has it from 2.30 on. What is built for older ones, the Python wheel, has it where it runs with a
-   newer one. */
+/* glibc has it from 2.30 on. What is built for older ones, the Python wheel, has it where it runs
+   with a newer one. */
 #pragma weak pthread_cond_clockwait
 
 /* How long a wait by the time of day may be, which somebody may set meanwhile. Nanoseconds. */
