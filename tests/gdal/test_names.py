@@ -246,3 +246,16 @@ def test_one_dimension_is_no_map(store):
         assert dataset.GetSpatialRef() is None, name
         assert dataset.GetRasterBand(1).GetOverviewCount() == 0, name
     assert opened(sub(path, "a/t")).GetGeoTransform() == (0, 10, 0, 50, 0, -10)
+
+
+def test_nodes_that_would_be_shown_alike(tmp_path):
+    """Each has a name: the one in the store, where another node is stored as it would be shown."""
+    path = str(tmp_path / "n.zarr")
+    root = zarr.open_group(path, mode="w", zarr_format=3)
+    names = ["%5F_q", "__q", "a%5Cb", "x"]
+    for i, name in enumerate(names):
+        root.create_array(name, shape=(2,), dtype="u1", fill_value=i)
+    shown = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER, allowed_drivers=["Zarr3"]).GetRootGroup()
+    assert sorted(shown.GetMDArrayNames()) == ["%5F_q", "__q", "a\\b", "x"]
+    for i, name in enumerate(names):
+        assert list(shown.OpenMDArray(name).ReadAsArray()) == [i, i]

@@ -2,6 +2,7 @@
 """What belongs to a raster alone, its levels and its mask, goes with it, and keeps its place while it has them:
 through h5py as through GDAL."""
 
+import json
 import os
 import subprocess
 
@@ -238,3 +239,19 @@ def test_a_group_that_is_the_file(tmp_path):
         assert list(file) == []
     assert [name for name in files(path) if not name.endswith("zarr.json")] == ["0"]
     verify(path)
+
+
+@pytest.mark.parametrize("masks, left", [({"a": "a"}, ["b"]), ({"a": "b", "b": "a"}, [])])
+def test_masks_that_name_each_other(tmp_path, masks, left):
+    """Attributes come from anywhere: a deletion ends."""
+    path = tmp_path / "m.zarr"
+    with h5py.File(path, "w") as file:
+        for name in "ab":
+            file[name] = np.zeros((4, 4), "u1")
+    for name, mask in masks.items():
+        document = json.loads((path / name / "zarr.json").read_text())
+        document.setdefault("attributes", {})["zarrbridge:mask"] = mask
+        (path / name / "zarr.json").write_text(json.dumps(document))
+    with h5py.File(path, "r+") as file:
+        del file["a"]
+        assert list(file) == left

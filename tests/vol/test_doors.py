@@ -34,6 +34,16 @@ def door(*arguments):
     return done.stdout
 
 
+def door_to(path, target):
+    """One that leads anywhere: the program looks whether there is a store."""
+    door(write(path.parent / "near.zarr"), path)
+    old = path.read_bytes()
+    trailer = old.rindex(b"\n{")
+    text = b'{"target":"%s","name":"%s","inode":"0"}\n' % (target.encode(), path.name.encode())
+    path.unlink()
+    path.write_bytes(old[:trailer + 1] + text + b"zarrbridge-door-1 %08d\n" % len(text))
+
+
 @pytest.fixture
 def pair(tmp_path):
     write(tmp_path / "x.zarr")
@@ -184,6 +194,33 @@ def test_external_links_pass_doors(pair, tmp_path):
     nc, _ = pair
     link = "f['t'] = h5py.ExternalLink('x.nc', '/t'); print(f['t'][...].sum())"
     assert through(tmp_path / "h.zarr", link, "w") == str(DATA.sum())
+
+
+def test_no_link_leads_through_a_door_to_a_host(tmp_path):
+    """Nor through one that belongs to somebody else, where the program follows all doors."""
+    link = "f['t'] = h5py.ExternalLink('far.nc', '/t'); f['t']"
+    door_to(tmp_path / "far.nc", "https://127.0.0.1:9/x.zarr")
+    for connector in ("zarr", "zarr doors=any"):
+        assert "is not followed" in through(tmp_path / "h.zarr", link, "w", connector)
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "far.nc", 65534, 65534)
+        assert "is not followed" in through(tmp_path / "h.zarr", link, "w", "zarr doors=any")
+
+
+def test_a_copy_behind_a_symbolic_link(pair, tmp_path):
+    nc, _ = pair
+    shutil.copy(nc, tmp_path / "b.nc")
+    (tmp_path / "c.nc").symlink_to("b.nc")
+    assert through(tmp_path / "c.nc", "f.attrs['title'] = 'mine'", "r+") == ""
+    assert (tmp_path / "c.nc").is_symlink() and "mine" in through(tmp_path / "b.nc")
+    assert through(nc) == GOOD
+
+
+def test_files_in_memory_are_no_doors(tmp_path):
+    code = "f['d'] = 1; print(f['d'][()])"
+    done = forked.run(f"import h5py, sys\nwith h5py.File(sys.argv[1], 'w', driver='core', backing_store=False) as f: "
+                      f"{code}", str(tmp_path / "m.nc"), env=environment("zarr store=door"))
+    assert done.stdout == "1\n" and not list(tmp_path.iterdir()), done.stderr
 
 
 def test_opening_other_files_costs_what_it_did(tmp_path):
