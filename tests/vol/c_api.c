@@ -292,13 +292,14 @@ static void knows_its_file(void **state) {
 
 /* Connectors above hand options on as text, and HDF5 compares them. */
 static void prints_all_options(void **state) {
-    static const char *const texts[] = {"native_compat=0;store=all;netcdf_dimensions=1;sync=close;"
-                                        "strategy=append;shards=8x4;chunks=auto;"
-                                        "chunk_keys=slashes;unreadable=error",
-                                        "native_compat=0;store=all;netcdf_dimensions=1;sync=close;"
-                                        "strategy=inplace;shards=8x4;chunks=auto;"
-                                        "chunk_keys=dots;unreadable=text;"
-                                        "remote=region=auto&anon=1"};
+    static const char *const texts[] = {
+        "native_compat=0;store=all;doors=own;netcdf_dimensions=1;sync=close;"
+        "strategy=append;shards=8x4;chunks=auto;"
+        "chunk_keys=slashes;unreadable=error",
+        "native_compat=0;store=all;doors=own;netcdf_dimensions=1;sync=close;"
+        "strategy=inplace;shards=8x4;chunks=auto;"
+        "chunk_keys=dots;unreadable=text;"
+        "remote=region=auto&anon=1"};
     hid_t connector = H5VLregister_connector_by_name("zarr", H5P_DEFAULT);
     void *info[2] = {NULL};
     int order = 0;
