@@ -32,7 +32,7 @@ def _in_store(path):
     """True for x.zarr/new and the like: there is a node above, or what is to become one."""
     above = os.path.dirname(path)
     return above != path and bool(above) and (
-        above.endswith(SUFFIXES) or any(os.path.isfile(os.path.join(above, name)) for name in DOCUMENTS)
+        above.lower().endswith(SUFFIXES) or any(os.path.isfile(os.path.join(above, name)) for name in DOCUMENTS)
         or _in_store(above))
 
 
@@ -59,6 +59,6 @@ def is_store(name, mode):
         return True  # which HDF5's own format never is
     if os.path.isfile(path):
         # An HDF5 file that is called x.zarr stays one; the connector refuses to put a store in its place.
-        return (os.path.basename(path) in DOCUMENTS or path.endswith(ARCHIVES)
-                or (path.endswith(".zarr") and mode in ("w", "w-", "x")) or _is_door(path))
-    return path.endswith(SUFFIXES) or _in_store(path)
+        return (os.path.basename(path) in DOCUMENTS or path.lower().endswith(ARCHIVES)
+                or (path.lower().endswith(".zarr") and mode in ("w", "w-", "x")) or _is_door(path))
+    return path.lower().endswith(SUFFIXES) or _in_store(path)
