@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/names.h"
+
 /* ---- Names that are written in another way -------------------------------------------------- */
 
 /* Where a name begins with this word, what is behind it; else NULL. */
@@ -197,43 +199,53 @@ static bool is_icechunk(zb_store *store) {
 #define MOST_LOOKS 100
 
 typedef struct nearby {
-    zb_store *store;
-    unsigned looks;
-    bool any;     /* there is an entry */
-    char *inside; /* the name of a directory with a document; malloc'ed */
+    zb__names directories; /* MOST_LOOKS at most */
+    bool any;              /* there is an entry */
 } nearby;
 
-static int look_inside(void *context, const zb_list_entry *entry) {
+/* A store may hold a lock while it lists, so that nothing is asked of it here. */
+static int note_directory(void *context, const zb_list_entry *entry) {
     nearby *found = context;
-    char *key;
     found->any = true;
-    if (!entry->is_prefix || asprintf(&key, "%s/zarr.json", entry->name) < 0)
-        return 0;
-    if (there(found->store, key))
-        found->inside = strdup(entry->name);
-    free(key);
-    return found->inside || ++found->looks == MOST_LOOKS;
+    if (entry->is_prefix)
+        (void)zb__names_add(&found->directories, (zb__name){.text = strdup(entry->name)}, NULL);
+    return found->directories.count == MOST_LOOKS;
+}
+
+/* The name of a directory with a document, or NULL. */
+static const char *find_inside(zb_store *store, const zb__names *directories) {
+    for (size_t i = 0; i < directories->count; i++) {
+        char *key;
+        if (asprintf(&key, "%s/zarr.json", directories->name[i].text) < 0)
+            return NULL;
+        const bool is_there = there(store, key);
+        free(key);
+        if (is_there)
+            return directories->name[i].text;
+    }
+    return NULL;
 }
 
 /* Of a directory that a person may have mistaken for a store. Elsewhere the error names the object
    that was asked for. */
 static void describe_missing(zb_store *store, zb_error *err) {
-    nearby found = {.store = store};
+    nearby found = {.directories = {.count = 0}};
     if (!err || !store->hints.is_local || !store->hints.can_list)
         return;
-    const bool listed = zb_store_list(store, "", look_inside, &found, NULL) == ZB_OK;
+    const bool listed = zb_store_list(store, "", note_directory, &found, NULL) == ZB_OK;
+    const char *inside = find_inside(store, &found.directories);
     const int saved = err->sys_errno;
-    if (found.inside)
+    if (inside)
         zb_fail(err, ZB_ENOTFOUND,
                 "this is not a Zarr store: its zarr.json would be '%s/zarr.json'; there is one in "
                 "'%s/%s'",
-                store->label, store->label, found.inside);
+                store->label, store->label, inside);
     else
         zb_fail(err, ZB_ENOTFOUND,
                 "this is not a Zarr store: its zarr.json would be '%s/zarr.json'%s", store->label,
                 listed && !found.any ? ", and the directory is empty" : "");
     err->sys_errno = saved;
-    free(found.inside);
+    zb__names_free(&found.directories);
 }
 
 static enum zb_code look_at_signs(zb_store *store, zb_error *err) {
