@@ -31,11 +31,9 @@ static void report_line(doctor *d, const char *kind, const char *message, const 
 }
 
 void doctor_fact(doctor *d, const char *format, ...) {
-    char *text;
     va_list args;
     va_start(args, format);
-    if (vasprintf(&text, format, args) < 0)
-        abort();
+    char *text = doctor_vprint(format, args);
     va_end(args);
     if (d->call->json) {
         report_line(d, "fact", text, NULL);
@@ -60,11 +58,9 @@ static void print_found(const doctor *d, enum doctor_level level, const char *me
 
 void doctor_find(doctor *d, enum doctor_level level, const char *format, ...) {
     static const char before_advice[] = " -> ";
-    char *text;
     va_list args;
     va_start(args, format);
-    if (vasprintf(&text, format, args) < 0)
-        abort();
+    char *text = doctor_vprint(format, args);
     va_end(args);
     char *advice = NULL; /* the last, since a path in the message may hold the sign */
     for (char *at = text; (at = strstr(at, before_advice)) != NULL; at++)

@@ -64,6 +64,10 @@ doctor_list doctor_libraries(const char *const *patterns);
 /* directory/name, malloc'ed. Ends the program without memory, as the other functions here do. */
 char *doctor_join(const char *directory, const char *name);
 char *doctor_print(const char *format, ...) ZB_PRINTF(1, 2);
+char *doctor_vprint(const char *format, va_list args) ZB_PRINTF(1, 0);
+
+/* The file of that name in the first directory that has one; malloc'ed, NULL where none has. */
+char *doctor_file_in(const doctor_list *directories, const char *name);
 
 /* The version of zarrbridge that a file is of; malloc'ed, NULL for a file that is none of ours. */
 char *doctor_version_of(const char *path);

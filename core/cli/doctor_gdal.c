@@ -75,17 +75,6 @@ typedef struct gdal {
     doctor_probe answer;
 } gdal;
 
-/* malloc'ed; NULL where none of the directories has the file. */
-static char *driver_in(const doctor_list *places) {
-    for (size_t i = 0; i < places->count; i++) {
-        char *path = doctor_join(places->text[i], DRIVER);
-        if (access(path, F_OK) == 0)
-            return path;
-        free(path);
-    }
-    return NULL;
-}
-
 /* gdalplugins beside the library, and in it a directory for a minor version, which hides the
    rest. */
 static doctor_list own_places(const gdal *g) {
@@ -154,7 +143,7 @@ static char *hidden_driver(const gdal *g) {
 }
 
 static void find_nothing(const gdal *g, const char *named) {
-    char *own = driver_in(&g->places);
+    char *own = doctor_file_in(&g->places, DRIVER);
     char *hidden = named ? NULL : hidden_driver(g);
     if (named && own)
         doctor_find(g->d, DOCTOR_ERROR,
@@ -177,7 +166,7 @@ static void find_nothing(const gdal *g, const char *named) {
 static void find_missing(const gdal *g) {
     const char *skip = doctor_variable("GDAL_SKIP"), *named = doctor_variable("GDAL_DRIVER_PATH");
     const doctor_list first = {.text = g->places.text, .count = g->places.count ? 1 : 0};
-    char *there = driver_in(named ? &g->named : &first);
+    char *there = doctor_file_in(named ? &g->named : &first, DRIVER);
     if (lists_word(skip, "Zarr3"))
         doctor_find(g->d, DOCTOR_ERROR,
                     "GDAL_SKIP=\"%s\" leaves Zarr3 out -> take it out of the variable", skip);
@@ -189,7 +178,7 @@ static void find_missing(const gdal *g) {
 }
 
 static void check_version(const gdal *g) {
-    char *file = driver_in(g->named.count ? &g->named : &g->places);
+    char *file = doctor_file_in(g->named.count ? &g->named : &g->places, DRIVER);
     char *version = file ? doctor_version_of(file) : NULL;
     if (version && strcmp(version, zb_version()) != 0)
         doctor_find(g->d, DOCTOR_WARN,

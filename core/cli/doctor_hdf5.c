@@ -103,16 +103,6 @@ typedef struct hdf5 {
     doctor_probe *answer; /* of the child */
 } hdf5;
 
-static char *connector_in(const doctor_list *places) {
-    for (size_t i = 0; i < places->count; i++) {
-        char *path = doctor_join(places->text[i], CONNECTOR);
-        if (access(path, F_OK) == 0)
-            return path;
-        free(path);
-    }
-    return NULL;
-}
-
 static void check_links(doctor *d, const char *directory) {
     struct stat info;
     struct dirent *entry;
@@ -231,7 +221,7 @@ static bool ask(hdf5 *h) {
         doctor_list_add(&h->places, text, strlen(text));
         free(text);
     }
-    h->connector = connector_in(&h->places);
+    h->connector = doctor_file_in(&h->places, CONNECTOR);
     return true;
 }
 

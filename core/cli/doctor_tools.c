@@ -16,18 +16,33 @@
 #include "doctor.h"
 #include "zarrbridge/limits.h"
 
-char *doctor_print(const char *format, ...) {
+char *doctor_vprint(const char *format, va_list args) {
     char *text;
-    va_list args;
-    va_start(args, format);
     if (vasprintf(&text, format, args) < 0)
         abort();
+    return text;
+}
+
+char *doctor_print(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    char *text = doctor_vprint(format, args);
     va_end(args);
     return text;
 }
 
 char *doctor_join(const char *directory, const char *name) {
     return doctor_print("%s/%s", directory, name);
+}
+
+char *doctor_file_in(const doctor_list *directories, const char *name) {
+    for (size_t i = 0; i < directories->count; i++) {
+        char *path = doctor_join(directories->text[i], name);
+        if (access(path, F_OK) == 0)
+            return path;
+        free(path);
+    }
+    return NULL;
 }
 
 const char *doctor_variable(const char *name) {
