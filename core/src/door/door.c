@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #include "door/image.h"
+#include "hierarchy/path.h"
+#include "store/fs_store.h"
 #include "util/utf8.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/hierarchy.h"
@@ -79,10 +81,15 @@ static const char *find_text(const file_bytes *bytes, size_t *size) {
     return *end == '\0' && *size <= room ? trailer - *size : NULL;
 }
 
+/* The text of the door at a path, likewise. */
+static const char *read_text(const char *path, file_bytes *bytes, size_t *size) {
+    return read_bytes(path, bytes) ? find_text(bytes, size) : NULL;
+}
+
 bool zb_path_is_door(const char *path) {
     file_bytes bytes;
     size_t size;
-    return read_bytes(path, &bytes) && find_text(&bytes, &size) != NULL;
+    return read_text(path, &bytes, &size) != NULL;
 }
 
 /* ---- Rules ---- */
@@ -99,26 +106,17 @@ static bool stays_near(const char *target) {
     return true;
 }
 
-static const char *last_part(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* Seen from the door itself, not from a symbolic link that leads to it. */
-static enum zb_code find_store(const char *path, zb_door *door, zb_error *err) {
+/* real: the door itself, not a symbolic link that leads to it. */
+static enum zb_code find_store(const char *real, zb_door *door, zb_error *err) {
     if (*door->target == '/' || zb_name_is_url(door->target)) {
         door->store = strdup(door->target);
         return door->store ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a path");
     }
-    char *real = realpath(path, NULL);
-    if (!real)
-        return zb_fail_errno(err, errno, "the door '%s'", path);
-    const int above = (int)(last_part(real) - real);
+    const int above = (int)(zb__path_name(real) - real);
     const bool is_here = strcmp(door->target, ".") == 0;
     if (asprintf(&door->store, "%.*s%s", is_here && above > 1 ? above - 1 : above, real,
                  is_here ? "" : door->target) < 0)
         door->store = NULL;
-    free(real);
     return door->store ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a path");
 }
 
@@ -139,37 +137,25 @@ static enum zb_code check(const char *path, const struct stat *info, enum zb_doo
 
 /* ---- The text ---- */
 
-static bool is_copy(const zb_json *text, const char *path, const struct stat *info) {
+static bool is_copy(const zb_json *text, const char *real, const struct stat *info) {
     char number[24];
     const char *inode = zb_json_string(zb_json_get(text, "inode")),
                *name = zb_json_string(zb_json_get(text, "name"));
     snprintf(number, sizeof number, "%ju", (uintmax_t)info->st_ino);
     if (inode && strcmp(inode, number) == 0)
         return false;
-    char *real = realpath(path, NULL);
-    const bool is_named = real && name && strcmp(last_part(real), name) == 0;
-    free(real);
-    return !is_named;
+    return !name || strcmp(zb__path_name(real), name) != 0;
 }
 
-static enum zb_code parse(const char *path, const file_bytes *bytes, zb_door *out, zb_error *err) {
-    size_t size;
-    zb_json *text;
-    const char *begin = find_text(bytes, &size);
-    if (!begin)
-        return zb_fail(err, ZB_ENOTFOUND, "'%s' is no door to a Zarr store", path);
-    enum zb_code code = zb_json_parse(begin, size, &text, err);
-    if (code)
-        return zb_error_prefix(err, code, "the door '%s'", path);
+static enum zb_code take(const char *path, const char *real, const struct stat *info,
+                         const zb_json *text, zb_door *out, zb_error *err) {
     const char *target = zb_json_string(zb_json_get(text, "target"));
     if (!target || !*target)
-        code = zb_fail(err, ZB_EFORMAT, "the door '%s' does not say where it leads", path);
-    else if (!(out->target = strdup(target)))
-        code = zb_fail(err, ZB_ENOMEM, "no memory for a path");
-    else
-        out->is_copy = is_copy(text, path, &bytes->info);
-    zb_json_free(text);
-    return code;
+        return zb_fail(err, ZB_EFORMAT, "the door '%s' does not say where it leads", path);
+    out->is_copy = is_copy(text, real, info);
+    out->target = strdup(target);
+    return out->target ? find_store(real, out, err)
+                       : zb_fail(err, ZB_ENOMEM, "no memory for a path");
 }
 
 void zb_door_clear(zb_door *door) {
@@ -180,12 +166,20 @@ void zb_door_clear(zb_door *door) {
 
 enum zb_code zb_door_read(const char *path, enum zb_doors which, zb_door *out, zb_error *err) {
     file_bytes bytes;
+    size_t size;
+    zb_json *json;
     *out = (zb_door){.target = NULL};
-    if (!read_bytes(path, &bytes))
+    const char *text = read_text(path, &bytes, &size);
+    if (!text)
         return zb_fail(err, ZB_ENOTFOUND, "'%s' is no door to a Zarr store", path);
-    enum zb_code code = parse(path, &bytes, out, err);
-    if (!code)
-        code = find_store(path, out, err);
+    enum zb_code code = zb_json_parse(text, size, &json, err);
+    if (code)
+        return zb_error_prefix(err, code, "the door '%s'", path);
+    char *real = realpath(path, NULL);
+    code = real ? take(path, real, &bytes.info, json, out, err)
+                : zb_fail_errno(err, errno, "the door '%s'", path);
+    free(real);
+    zb_json_free(json);
     return code ? code : check(path, &bytes.info, which, out, err);
 }
 
@@ -204,9 +198,9 @@ static char *print_text(const char *path, const char *target, ino_t inode) {
     zb_json_write_name(writer, "target");
     zb_json_write_string(writer, target);
     char *place = zb_door_place(path);
-    if (place && is_utf8(last_part(place))) {
+    if (place && is_utf8(zb__path_name(place))) {
         zb_json_write_name(writer, "name");
-        zb_json_write_string(writer, last_part(place));
+        zb_json_write_string(writer, zb__path_name(place));
     }
     free(place);
     zb_json_write_name(writer, "inode");
@@ -237,16 +231,10 @@ static char *print_door(const char *path, const char *target, ino_t inode, size_
 
 static enum zb_code write_all(int fd, const char *path, const char *data, size_t size,
                               zb_error *err) {
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t n = write(fd, data + done, size - done);
-        if (n < 0 && errno != EINTR)
-            return zb_fail_errno(err, errno, "cannot write the door '%s'", path);
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return fchmod(fd, 0444) == 0 && fsync(fd) == 0
-               ? ZB_OK
-               : zb_fail_errno(err, errno, "cannot write the door '%s'", path);
+    int failed = zb__fs_write_parts(fd, &(zb_part){.data = data, .size = size}, 1);
+    if (!failed && (fchmod(fd, 0444) != 0 || fsync(fd) != 0))
+        failed = errno;
+    return failed ? zb_fail_errno(err, failed, "cannot write the door '%s'", path) : ZB_OK;
 }
 
 static bool may_replace(const char *path) {
@@ -302,7 +290,7 @@ enum zb_code zb_door_make(const char *path, const char *target, bool replaces, z
    a program's name and ".tmp". */
 static size_t length_without_nco(const char *path) {
     const size_t length = strlen(path);
-    const char *name = last_part(path), *found = NULL;
+    const char *name = zb__path_name(path), *found = NULL;
     for (const char *at = name; (at = strstr(at, ".pid")) != NULL; at++)
         found = at;
     const size_t digits = found ? strspn(found + 4, "0123456789") : 0;
@@ -358,7 +346,7 @@ static enum zb_code own(const char *path, const char *given, zb_door *door, zb_e
         return zb_fail(err, ZB_ECONFLICT, "no name is free for a store beside '%s'", path);
     enum zb_code code = copy_store(door->store, store, err);
     if (!code)
-        code = zb_door_make(path, last_part(store), true, err);
+        code = zb_door_make(path, zb__path_name(store), true, err);
     if (code)
         zb_error_prefix(err, code, "'%s' is a copy of a door, and cannot have a store of its own",
                         path);
