@@ -18,6 +18,15 @@ typedef struct zb_node_edits {
 } zb_node_edits;
 ZB_API void zb_node_edits_clear(zb_node_edits *edits);
 
+/* Adds an edit, whose texts are taken over; false without memory. */
+ZB_API bool zb_node_edits_add(zb_node_edits *edits, zb_attribute_edit edit);
+
+/* Adds the edit by which an attribute gets a value (malloc'ed, taken over; NULL: it goes) that was
+   made of the one among these attributes, and which counts only while that is the same. Nothing
+   where there is neither. ZB_ENOMEM. */
+ZB_API enum zb_code zb_node_edits_remake(zb_node_edits *edits, const zb_json *attributes,
+                                         const char *name, char *value, zb_error *err);
+
 /* Makes edits for the node as the store has it now. Called again when another program has changed
    something in between that an edit checks. */
 typedef enum zb_code (*zb_node_edit_fn)(void *context, const zb_node *now, zb_node_edits *out,

@@ -9,19 +9,6 @@ static enum zb_code no_memory(zb_error *err) {
     return zb_fail(err, ZB_ENOMEM, "no memory for the attribute " ZB_GDAL_EXTENSION);
 }
 
-/* Takes over the texts, of which NULL stands for none. */
-static bool add(zb_node_edits *out, zb_attribute_edit edit) {
-    zb_attribute_edit *edits = realloc(out->edit, (out->count + 1) * sizeof *edits);
-    if (!edits) {
-        free((char *)(uintptr_t)edit.value);
-        free((char *)(uintptr_t)edit.former);
-        return false;
-    }
-    out->edit = edits;
-    out->edit[out->count++] = edit;
-    return true;
-}
-
 /* False when memory runs out. *changes is true if the member will be another one. */
 static bool compare(const zb_json *now, const char *value, bool *changes) {
     char *text = now ? zb_json_print(now) : NULL;
@@ -42,22 +29,14 @@ static enum zb_code change_any(const zb_gdal_extension *now, const zb_gdal_chang
 /* The attribute as it becomes, and those of earlier versions, which go. */
 static enum zb_code add_edits(const zb_json *attributes, char *value, zb_node_edits *out,
                               zb_error *err) {
-    const zb_json *now = zb_json_get(attributes, ZB_GDAL_EXTENSION);
-    const bool is_there = now != NULL;
-    char *former = now ? zb_json_print(now) : NULL;
-    if (now && !former) {
-        free(value);
-        return no_memory(err);
-    }
-    if ((value || is_there) &&
-        !add(out, (zb_attribute_edit){ZB_GDAL_EXTENSION, value, true, former}))
-        return no_memory(err);
-    for (unsigned i = 0; i < ZB_GDAL_MEMBERS; i++) {
+    enum zb_code code = zb_node_edits_remake(out, attributes, ZB_GDAL_EXTENSION, value, err);
+    for (unsigned i = 0; i < ZB_GDAL_MEMBERS && !code; i++) {
         const char *name = zb_gdal_former_name((enum zb_gdal_member)i);
-        if (name && zb_json_get(attributes, name) && !add(out, (zb_attribute_edit){.name = name}))
-            return no_memory(err);
+        if (name && zb_json_get(attributes, name) &&
+            !zb_node_edits_add(out, (zb_attribute_edit){.name = name}))
+            code = no_memory(err);
     }
-    return ZB_OK;
+    return code;
 }
 
 enum zb_code zb_gdal_edit(const zb_node *now, const zb_gdal_change *changes, size_t count,

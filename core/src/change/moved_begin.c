@@ -34,25 +34,6 @@ static enum zb_code give_name(zb_moved *moved, const zb_node *group, const wish 
     return code || !*needed ? code : zb__moved_assign(moved, asked->path, err);
 }
 
-/* The edit of the attribute, which counts while it is what it was made of. */
-static enum zb_code make_edit(const zb_node *now, const zb_hdf5_extension *extension,
-                              const zb_moved *moved, zb_node_edits *out, zb_error *err) {
-    const zb_json *former = zb_json_get(zb_node_attributes(now), ZB_HDF5_EXTENSION);
-    char *value = NULL, *old = former ? zb_json_print(former) : NULL;
-    enum zb_code code = zb__moved_put(extension, moved, &value, err);
-    out->edit = calloc(1, sizeof *out->edit);
-    if (!code && (!out->edit || (former && !old)))
-        code = zb_fail(err, ZB_ENOMEM, "out of memory for an attribute");
-    if (code) {
-        free(value);
-        free(old);
-        return code;
-    }
-    out->edit[out->count++] = (zb_attribute_edit){
-        .name = ZB_HDF5_EXTENSION, .value = value, .checked = true, .former = old};
-    return ZB_OK;
-}
-
 /* The member as it stands; an empty one where there is none. */
 static enum zb_code read_moved(const zb_node *now, zb_moved **moved, bool *kept, zb_error *err) {
     zb_json *empty = NULL;
@@ -71,6 +52,7 @@ static enum zb_code begin(void *context, const zb_node *now, zb_node_edits *out,
     const zb_json *value = zb_json_get(zb_node_attributes(now), ZB_HDF5_EXTENSION);
     zb_hdf5_extension *extension;
     zb_moved *moved = NULL;
+    char *text = NULL;
     bool kept = true, is_nameless = false;
     enum zb_code code = zb_hdf5_extension_of(now, &extension, err);
     if (!code && !extension && value)
@@ -82,8 +64,11 @@ static enum zb_code begin(void *context, const zb_node *now, zb_node_edits *out,
         code = read_moved(now, &moved, &kept, err);
     if (!code)
         code = give_name(moved, now, asked, &is_nameless, err);
-    if (!code && (!kept || is_nameless))
-        code = make_edit(now, extension, moved, out, err);
+    const bool changes = !code && (!kept || is_nameless);
+    if (changes)
+        code = zb__moved_put(extension, moved, &text, err);
+    if (changes && !code)
+        code = zb_node_edits_remake(out, zb_node_attributes(now), ZB_HDF5_EXTENSION, text, err);
     zb_moved_free(moved);
     zb_hdf5_extension_free(extension);
     return code;

@@ -14,6 +14,31 @@ void zb_node_edits_clear(zb_node_edits *edits) {
     *edits = (zb_node_edits){.count = 0};
 }
 
+bool zb_node_edits_add(zb_node_edits *edits, zb_attribute_edit edit) {
+    zb_attribute_edit *grown = realloc(edits->edit, (edits->count + 1) * sizeof *grown);
+    if (!grown) {
+        free((char *)(uintptr_t)edit.value);
+        free((char *)(uintptr_t)edit.former);
+        return false;
+    }
+    edits->edit = grown;
+    edits->edit[edits->count++] = edit;
+    return true;
+}
+
+enum zb_code zb_node_edits_remake(zb_node_edits *edits, const zb_json *attributes, const char *name,
+                                  char *value, zb_error *err) {
+    const zb_json *now = zb_json_get(attributes, name);
+    char *former = now ? zb_json_print(now) : NULL;
+    if (!now && !value)
+        return ZB_OK;
+    if (now && !former)
+        free(value);
+    else if (zb_node_edits_add(edits, (zb_attribute_edit){name, value, true, former}))
+        return ZB_OK;
+    return zb_fail(err, ZB_ENOMEM, "no memory for the attribute %s", name);
+}
+
 /* *again: what the edits were made of has changed since. An attribute that was to be removed and
    has gone counts as such a change. */
 static enum zb_code try_once(const zb_node *node, zb_node_edit_fn fn, void *context, zb_node **out,

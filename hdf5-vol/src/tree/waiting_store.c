@@ -21,27 +21,21 @@
 static bool add_change(zb_node_edits *edits, const vol_change *change, const zb_json *now) {
     if (!change->name)
         return true;
-    if ((!change->value || change->anew) && zb_json_get(now, change->name))
-        edits->edit[edits->count++] = (zb_attribute_edit){.name = change->name};
+    if ((!change->value || change->anew) && zb_json_get(now, change->name) &&
+        !zb_node_edits_add(edits, (zb_attribute_edit){.name = change->name}))
+        return false;
     if (!change->value)
         return true;
     char *text = zb_json_print(change->value);
-    edits->edit[edits->count++] = (zb_attribute_edit){.name = change->name, .value = text};
-    return text != NULL;
+    return text && zb_node_edits_add(edits, (zb_attribute_edit){change->name, .value = text});
 }
 
 /* `_hdf5` is made of the store's own of now, and stored only while that is the same. */
 static enum zb_code add_side(zb_node_edits *edits, const vol_node *node, const zb_json *now,
                              zb_error *err) {
-    const zb_json *former = zb_json_get(now, ZB_HDF5_EXTENSION);
     char *text;
-    enum zb_code code = vol_side_print(node, now, &text, err);
-    if (code || (!text && !former))
-        return code;
-    zb_attribute_edit edit = {.name = ZB_HDF5_EXTENSION, .value = text, .checked = true};
-    edit.former = former ? zb_json_print(former) : NULL;
-    edits->edit[edits->count++] = edit;
-    return former && !edit.former ? zb_fail(err, ZB_ENOMEM, "no memory for an attribute") : ZB_OK;
+    const enum zb_code code = vol_side_print(node, now, &text, err);
+    return code ? code : zb_node_edits_remake(edits, now, ZB_HDF5_EXTENSION, text, err);
 }
 
 /* A zb_node_edit_fn. */
@@ -50,8 +44,7 @@ static enum zb_code make_edits(void *context, const zb_node *now, zb_node_edits 
     const vol_node *node = context;
     const vol_waiting *waiting = vol_waiting_now(node);
     const zb_json *attributes = zb_node_attributes(now);
-    const size_t most = 2 * waiting->attributes.count + 1;
-    bool complete = (out->edit = calloc(most, sizeof *out->edit)) != NULL;
+    bool complete = true;
     for (size_t i = 0; i < waiting->attributes.count && complete; i++)
         complete = add_change(out, &waiting->attributes.change[i], attributes);
     if (!complete)
