@@ -56,11 +56,10 @@ static enum zb_code prepare(zb__document *document, const char *from, const char
         code = zb__tracking_set(document, &group, err);
     if (!code && value && !is_same(document, &noted->before)) {
         code = copy_text(document, &noted->after, err);
-        if (!code)
+        if (!code) {
             code = zb__tracking_set_value(document, value, err);
-        else
-            free(value);
-        value = NULL;
+            value = NULL; /* taken over */
+        }
     }
     free(value);
     zb__tracking_free(&group);
