@@ -307,13 +307,16 @@ static herr_t ask_host(h5_lib *lib, const char *url, hid_t fapl, hbool_t *access
  * door is never searched for: it is a file that HDF5 opens.
  */
 static void answer_search(h5_lib *lib, H5VL_file_specific_args_t *args) {
+    *args->args.is_accessible.accessible = false;
+    if (lib->is_v2)
+        return;
     char *path = vol_filename_plain(args->args.is_accessible.filename);
     /* Of what is explained the open that follows fails, and says why. */
     const bool zarr = (path && vol_filename_is_zarr(path)) ||
                       zb_name_explain(args->args.is_accessible.filename, NULL);
     free(path);
     *args->args.is_accessible.accessible =
-        zarr && !lib->is_v2 && !wants_other_driver(lib, args->args.is_accessible.fapl_id);
+        zarr && !wants_other_driver(lib, args->args.is_accessible.fapl_id);
 }
 
 /* H5Fis_accessible, or the search. */
