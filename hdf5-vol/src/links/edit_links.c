@@ -177,11 +177,8 @@ static enum zb_code delete_in_turn(void *context, zb_error *err) {
         any = false;
         code = rescue_below(node, node, &any, err);
     }
-    if (!code) {
-        node->is_going = true;
+    if (!code && !job->is_companion) /* whose own mask goes with it; more would go in circles */
         code = delete_companions(node, err);
-        node->is_going = false;
-    }
     return code ? code : vol_edit_delete(job->link, err);
 }
 
@@ -199,19 +196,10 @@ static enum zb_code delete_place(vol_link *link, bool is_companion, zb_error *er
     return code ? code : vol_in_lock_scope(link->group->file, delete_in_turn, &job, err);
 }
 
-/* Attributes may name each other in a circle. */
-static bool is_going(const vol_node *node) {
-    while (node && !node->is_going)
-        node = node->parent;
-    return node;
-}
-
 /* A zb_deleter's function: ids, hard links and data that wait know of it. */
 static enum zb_code delete_companion(void *context, const char *path, zb_error *err) {
     vol_file *file = context;
     const vol_node *node = vol_place_at(file, path);
-    if (is_going(node))
-        return ZB_OK;
     return node ? delete_place(vol_link_of(node), true, err)
                 : zb_node_delete(file->hierarchy, path, err);
 }

@@ -43,7 +43,6 @@ struct vol_node {
     bool loose;        /* in no group: deleted, or made without a name; tokens.c */
     bool is_dimension; /* a dataset made for a dimension (dimensions.h), not in the store; edit.c */
     bool is_unreadable; /* a dataset of unreadable.h, in place of the store's node */
-    bool is_going;      /* it is being deleted, with all below it, and companions are looked for */
     uint32_t reading;   /* aliases_anew.c: the one that has read this group last */
     size_t pins; /* of this node, and, in files that are only read, of those below (vol_node_pin) */
 
