@@ -54,17 +54,26 @@ enum zb_code Array::read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_
                          : zb_array_read(reads.data(), reads.size(), err);
 }
 
+enum zb_code Array::node_to_write(NodePtr *node, zb_error *err) {
+    const Lock lock(*lock_);
+    note_change();
+    const enum zb_code code = keep(err);
+    *node = seen_->node;
+    return code;
+}
+
+enum zb_code Array::write_encoded(const std::vector<zb_encoded> &chunks, zb_error *err) {
+    NodePtr node;
+    const enum zb_code code = node_to_write(&node, err);
+    return code != ZB_OK ? code : writer_->write_encoded(node, chunks, err);
+}
+
 enum zb_code Array::write(const MemoryBox &place, const void *data, zb_dtype memory,
                           zb_error *err) {
     NodePtr node;
-    {
-        const Lock lock(*lock_);
-        note_change();
-        const enum zb_code code = keep(err);
-        if (code != ZB_OK)
-            return code;
-        node = seen_->node;
-    }
+    const enum zb_code code = node_to_write(&node, err);
+    if (code != ZB_OK)
+        return code;
     zb_write write = {};
     write.start = place.box.start.data();
     write.count = place.box.count.data();

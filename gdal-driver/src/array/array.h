@@ -79,6 +79,9 @@ class Array {
     /* From any thread. What is open of a new array is settled before. */
     enum zb_code write(const MemoryBox &place, const void *data, zb_dtype memory, zb_error *err);
 
+    /* The same for whole chunks, see zb_writer_put_encoded. */
+    enum zb_code write_encoded(const std::vector<zb_encoded> &chunks, zb_error *err);
+
     /* Stores all that waits, and makes it as durable as the options for updating say. */
     enum zb_code flush(zb_error *err);
 
@@ -170,6 +173,8 @@ class Array {
         return seen_;
     }
     void take(NodePtr node);
+    /* The node to write to, which is settled. */
+    enum zb_code node_to_write(NodePtr *node, zb_error *err);
 
     HierarchyPtr store_;
     std::unique_ptr<PixelWriter> writer_; /* null for reading */

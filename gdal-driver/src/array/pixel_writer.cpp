@@ -3,16 +3,28 @@
 
 namespace zarr3 {
 
+enum zb_code PixelWriter::open(const NodePtr &array, zb_error *err) {
+    if (writer_ != nullptr)
+        return ZB_OK;
+    zb_writer *opened = nullptr;
+    const enum zb_code code = zb_writer_open(array.get(), &options_, &opened, err);
+    writer_.reset(opened);
+    return code;
+}
+
 enum zb_code PixelWriter::write(const NodePtr &array, const zb_write &write, zb_error *err) {
     const std::lock_guard<std::recursive_mutex> guard(lock_scope_);
-    if (writer_ == nullptr) {
-        zb_writer *opened = nullptr;
-        const enum zb_code code = zb_writer_open(array.get(), &options_, &opened, err);
-        if (code != ZB_OK)
-            return code;
-        writer_.reset(opened);
-    }
-    return zb_writer_write(writer_.get(), &write, err);
+    const enum zb_code code = open(array, err);
+    return code != ZB_OK ? code : zb_writer_write(writer_.get(), &write, err);
+}
+
+enum zb_code PixelWriter::write_encoded(const NodePtr &array, const std::vector<zb_encoded> &chunks,
+                                        zb_error *err) {
+    const std::lock_guard<std::recursive_mutex> guard(lock_scope_);
+    const enum zb_code code = open(array, err);
+    return code != ZB_OK
+               ? code
+               : zb_writer_put_encoded(writer_.get(), chunks.data(), chunks.size(), err);
 }
 
 enum zb_code PixelWriter::settle(const Box &box, zb_error *err) {

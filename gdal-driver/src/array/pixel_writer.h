@@ -4,11 +4,12 @@
 #define ZARR3_PIXEL_WRITER_H
 
 #include <mutex>
+#include <vector>
 
 #include "array/box.h"
 #include "base/handles.h"
 #include "store/node.h"
-#include "zarrbridge/write.h"
+#include "zarrbridge/encoded.h"
 
 namespace zarr3 {
 
@@ -23,6 +24,8 @@ class PixelWriter {
     PixelWriter &operator=(const PixelWriter &) = delete;
 
     enum zb_code write(const NodePtr &array, const zb_write &write, zb_error *err);
+    enum zb_code write_encoded(const NodePtr &array, const std::vector<zb_encoded> &chunks,
+                               zb_error *err);
 
     /* Stores what waits, if any of it lies in chunks that the box touches. */
     enum zb_code settle(const Box &box, zb_error *err);
@@ -39,6 +42,8 @@ class PixelWriter {
     }
 
   private:
+    enum zb_code open(const NodePtr &array, zb_error *err);
+
     zb_write_options options_;
     Writer writer_;
     std::recursive_mutex lock_scope_;

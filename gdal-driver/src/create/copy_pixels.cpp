@@ -14,6 +14,7 @@
 
 #include "base/errors.h"
 #include "base/handles.h"
+#include "create/tile_copy.h"
 #include "dataset/raster_write.h"
 
 #include "zarrbridge/limits.h"
@@ -32,7 +33,9 @@ struct PieceShape {
 
 /* A piece on its way: read, then written by another thread. */
 struct Piece {
-    VsiMemory<char> data;
+    VsiMemory<char> data; /* pixels, where tiles are not moved */
+    EncodedTiles tiles;
+    bool is_tiles = false;
     Window window;
     int first_band, bands;
 };
@@ -40,14 +43,17 @@ struct Piece {
 class PixelCopy {
   public:
     PixelCopy(GDALDataset *source, Zarr3Dataset *copy);
+    void move_tiles_of(const std::string &file);
     bool run(GDALProgressFunc progress, void *progress_data);
 
   private:
     uint64_t bytes(int width, int height, int bands) const;
     PieceShape choose_shape() const;
     Spacings spacings(const Piece &piece) const;
+    bool read_pixels(Piece *piece);
     bool read(Piece *piece);
-    void start_writing(const Piece &piece);
+    enum zb_code write(Piece *piece);
+    void start_writing(Piece *piece);
     bool finish_writing();
 
     GDALDataset *source_;
@@ -55,6 +61,8 @@ class PixelCopy {
     GDALDataType type_;
     int size_; /* bytes of a sample */
     PieceShape shape_;
+    std::unique_ptr<TileCopy> tiles_; /* null: all is decoded */
+    Piece *written_ = nullptr;        /* by the other thread */
     std::future<enum zb_code> writing_;
     zb_error error_ = {};
 };
@@ -120,7 +128,7 @@ Spacings PixelCopy::spacings(const Piece &piece) const {
     return {sample, sample * width, sample * width * piece.window.height};
 }
 
-bool PixelCopy::read(Piece *piece) {
+bool PixelCopy::read_pixels(Piece *piece) {
     const Window &w = piece->window;
     const Spacings to = spacings(*piece);
     std::vector<int> bands;
@@ -135,21 +143,53 @@ bool PixelCopy::read(Piece *piece) {
                              to.band, nullptr) == CE_None;
 }
 
-/* Only the core runs in the other thread; its error is reported by this one. */
-void PixelCopy::start_writing(const Piece &piece) {
-    writing_ = std::async(std::launch::async, [this, &piece] {
-        return write_run(
-            copy_,
-            {piece.first_band, piece.bands, piece.window, piece.data.get(), type_, spacings(piece)},
-            &error_);
-    });
+bool PixelCopy::read(Piece *piece) {
+    piece->is_tiles = tiles_ != nullptr && tiles_->read(piece->window, piece->first_band,
+                                                        piece->bands, &piece->tiles);
+    return piece->is_tiles || read_pixels(piece);
 }
 
+enum zb_code PixelCopy::write(Piece *piece) {
+    if (piece->is_tiles)
+        return tiles_->write(&piece->tiles, &error_);
+    return write_run(copy_,
+                     {piece->first_band, piece->bands, piece->window, piece->data.get(), type_,
+                      spacings(*piece)},
+                     &error_);
+}
+
+/* Only the core runs in the other thread; its error is reported by this one. */
+void PixelCopy::start_writing(Piece *piece) {
+    written_ = piece;
+    writing_ = std::async(std::launch::async, [this, piece] { return write(piece); });
+}
+
+/* Tiles that are damaged, or are something else than they were taken for, are read as pixels: GDAL
+   says which one is damaged, and how. */
 bool PixelCopy::finish_writing() {
-    if (!writing_.valid() || writing_.get() == ZB_OK)
+    if (!writing_.valid())
+        return true;
+    enum zb_code code = writing_.get();
+    if (written_->is_tiles && (code == ZB_EFORMAT || code == ZB_ECHECKSUM)) {
+        CPLDebug("ZARR3", "a tile cannot be moved: %s", error_.message);
+        written_->is_tiles = false;
+        if (!read_pixels(written_))
+            return false;
+        code = write(written_);
+    }
+    if (code == ZB_OK)
         return true;
     report(error_);
     return false;
+}
+
+void PixelCopy::move_tiles_of(const std::string &file) {
+    std::string reason;
+    tiles_ = TileCopy::find(source_, file, copy_, &reason);
+    if (tiles_ != nullptr)
+        CPLDebug("ZARR3", "tiles of %s are moved as they are encoded", file.c_str());
+    else
+        CPLDebug("ZARR3", "pixels of %s are decoded and encoded: %s", file.c_str(), reason.c_str());
 }
 
 /* False when the user wants no more. */
@@ -168,7 +208,7 @@ bool PixelCopy::run(GDALProgressFunc progress, void *progress_data) {
     const int64_t deep = steps(layout.bands, shape_.bands);
     const int64_t count = steps(layout.height, shape_.height) * across * deep;
     Piece pieces[2];
-    bool good = copy_->prepare_first_write() && tell(0, progress, progress_data);
+    bool good = tell(0, progress, progress_data);
     for (int64_t i = 0; i < count && good; i++) {
         Piece &piece = pieces[i % 2];
         const int x = static_cast<int>(i / deep % across * shape_.width);
@@ -180,7 +220,7 @@ bool PixelCopy::run(GDALProgressFunc progress, void *progress_data) {
         good = read(&piece);
         good = finish_writing() && good; /* always: the other buffer must be free */
         if (good) {
-            start_writing(piece);
+            start_writing(&piece);
             const double done = static_cast<double>(i + 1) / static_cast<double>(count);
             good = tell(done, progress, progress_data);
         }
@@ -188,9 +228,13 @@ bool PixelCopy::run(GDALProgressFunc progress, void *progress_data) {
     return finish_writing() && good;
 }
 
-bool copy_pixels(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc progress,
-                 void *progress_data) {
-    return PixelCopy(source, copy).run(progress, progress_data);
+bool copy_pixels(GDALDataset *source, const std::string &file, Zarr3Dataset *copy,
+                 GDALProgressFunc progress, void *progress_data) {
+    if (!copy->prepare_first_write())
+        return false;
+    PixelCopy pixels(source, copy);
+    pixels.move_tiles_of(file);
+    return pixels.run(progress, progress_data);
 }
 
 } // namespace zarr3

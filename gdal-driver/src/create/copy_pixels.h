@@ -7,9 +7,10 @@
 
 namespace zarr3 {
 
-/* False after an error has been reported, or when the user cancelled. */
-bool copy_pixels(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc progress,
-                 void *progress_data);
+/* `file`: where GDAL reads the source from, if it is one, for tiles that need not be encoded again.
+   False after an error has been reported, or when the user cancelled. */
+bool copy_pixels(GDALDataset *source, const std::string &file, Zarr3Dataset *copy,
+                 GDALProgressFunc progress, void *progress_data);
 
 } // namespace zarr3
 

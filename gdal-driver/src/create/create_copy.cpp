@@ -11,6 +11,7 @@
 #include "base/name_values.h"
 #include "create/colours.h"
 #include "create/copy_pixels.h"
+#include "create/tile_copy.h"
 #include "create/create.h"
 #include "dataset/band.h"
 #include "dataset/levels.h"
@@ -150,10 +151,10 @@ static bool copy_mask(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc 
 static bool copy_pixels_and_mask(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc progress,
                                  void *progress_data) {
     if (!has_mask(source) || !keeps_mask(source))
-        return copy_pixels(source, copy, progress, progress_data);
+        return copy_pixels(source, source->GetDescription(), copy, progress, progress_data);
     const Progress first(GDALCreateScaledProgress(0, 0.9, progress, progress_data));
     const Progress second(GDALCreateScaledProgress(0.9, 1, progress, progress_data));
-    return copy_pixels(source, copy, GDALScaledProgress, first.get()) &&
+    return copy_pixels(source, source->GetDescription(), copy, GDALScaledProgress, first.get()) &&
            copy_mask(source, copy, GDALScaledProgress, second.get());
 }
 
@@ -216,6 +217,7 @@ static bool copy_hdf5_side(GDALDataset *source, Zarr3Dataset *copy) {
 struct SourceLevel {
     int factor, width, height;
     std::vector<GDALRasterBand *> bands;
+    std::string file; /* that GDAL reads it from */
 };
 
 /* False, with *reason set, where the source has overviews that no level of a store is like. */
@@ -223,6 +225,7 @@ static bool find_levels(GDALDataset *source, std::vector<SourceLevel> *levels,
                         std::string *reason) {
     const int width = source->GetRasterXSize(), height = source->GetRasterYSize();
     const int count = source->GetRasterBand(1)->GetOverviewCount();
+    std::string file = source->GetDescription(); /* overviews in it have no name of their own */
     for (int i = 0; i < count; i++) {
         SourceLevel level = {};
         for (int band = 1; band <= source->GetRasterCount(); band++)
@@ -245,13 +248,33 @@ static bool find_levels(GDALDataset *source, std::vector<SourceLevel> *levels,
                       " of the source is not of a whole factor of its size in all bands";
             return false;
         }
+        const GDALDataset *dataset = first->GetDataset();
+        if (dataset != nullptr && dataset->GetDescription()[0] != '\0')
+            file = dataset->GetDescription();
+        level.file = file;
         levels->push_back(std::move(level));
     }
     return true;
 }
 
+/* The dataset that has the level's bands and no others, or null. */
+static GDALDataset *dataset_of(const SourceLevel &level) {
+    GDALDataset *dataset = level.bands[0]->GetDataset();
+    const int count = static_cast<int>(level.bands.size());
+    if (dataset == nullptr || dataset->GetRasterCount() != count)
+        return nullptr;
+    for (int i = 0; i < count; i++) {
+        if (dataset->GetRasterBand(i + 1) != level.bands[static_cast<size_t>(i)])
+            return nullptr;
+    }
+    return dataset;
+}
+
 static bool copy_level(const SourceLevel &from, Zarr3Dataset *to) {
-    for (size_t i = 0; i < from.bands.size(); i++) {
+    GDALDataset *dataset = dataset_of(from);
+    if (dataset != nullptr && !copy_pixels(dataset, from.file, to, GDALDummyProgress, nullptr))
+        return false;
+    for (size_t i = 0; dataset == nullptr && i < from.bands.size(); i++) {
         if (!copy_raster(from.bands[i], to->GetRasterBand(static_cast<int>(i) + 1)))
             return false;
     }
@@ -350,6 +373,7 @@ GDALDataset *create_copy(const char *name, GDALDataset *source, int strict, Opti
         refuse_creation(name, "the source is made of what is there; copy it to another name");
         return nullptr;
     }
+    follow_tiles(source, source->GetDescription(), &options);
     adopt_thread_count();
     if (!make_copy(source, strict != FALSE, options, progress, progress_data, &destination))
         return nullptr;

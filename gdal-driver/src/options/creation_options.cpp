@@ -323,12 +323,15 @@ static bool parse_gzip(CSLConstList list, std::string *text, std::string *reason
 }
 
 /* "" for none. Gzip is the form in which Zarr has DEFLATE. */
-static bool parse_compressor(CSLConstList list, std::string *text, std::string *reason) {
+static bool parse_compressor(CSLConstList list, CreationOptions *options, std::string *text,
+                             std::string *reason) {
     static const std::vector<const char *> kCompressors = {"ZSTD", "NONE", "GZIP", "BLOSC",
                                                            "DEFLATE"};
     const int compress = choose(list, "COMPRESS", kCompressors, reason);
     if (compress < 0 || !goes_with(list, kCompressors[static_cast<size_t>(compress)], reason))
         return false;
+    static const char *const kCodecs[] = {"zstd", "", "gzip", "blosc", "gzip"};
+    options->compressor = kCodecs[compress];
     if (compress == 0)
         return parse_zstd(list, text, reason);
     if (compress == 2 || compress == 4)
@@ -347,7 +350,7 @@ static bool parse_compression(CSLConstList list, CreationOptions *options, std::
         return parse_codecs(list, given, options, reason);
     std::string compressor;
     bool checksum;
-    if (!parse_compressor(list, &compressor, reason) ||
+    if (!parse_compressor(list, options, &compressor, reason) ||
         !parse_flag(list, "CHECKSUM", &checksum, reason))
         return false;
     std::vector<std::string> codecs;

@@ -30,6 +30,7 @@ struct CreationOptions {
     std::vector<uint64_t> shard; /* likewise, when Given */
     ChunkRuns shard_runs;
     std::string codecs;         /* as zb_array_spec has them */
+    std::optional<std::string> compressor; /* the codec of COMPRESS, "" for none; unset: CODECS */
     bool fortran_order = false; /* of elements in blocks: the first dimension varies fastest */
     char separator = '/';
     std::string key_encoding;         /* of chunks, as zb_array_spec has it, or "" */
