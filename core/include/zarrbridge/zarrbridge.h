@@ -34,6 +34,7 @@
 #include "zarrbridge/conventions.h"
 #include "zarrbridge/door.h"
 #include "zarrbridge/dtype.h"
+#include "zarrbridge/encoded.h"
 #include "zarrbridge/error.h"
 #include "zarrbridge/hdf5_extension.h"
 #include "zarrbridge/hierarchy.h"

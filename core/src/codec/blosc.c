@@ -103,6 +103,58 @@ static enum zb_code read_header(const uint8_t *in, size_t size, container *c, zb
     return code ? code : check_sizes(c, zb__load_le32(in + 12), err);
 }
 
+enum zb_code zb__blosc_check(const uint8_t *in, size_t size, size_t decoded, zb_error *err) {
+    container c = {0};
+    enum zb_code code = read_header(in, size, &c, err);
+    if (!code && c.decoded != decoded)
+        code = zb_fail(err, ZB_EFORMAT, "blosc: the data decode to %zu bytes, expected %zu",
+                       c.decoded, decoded);
+    return code;
+}
+
+/* ---- One block of one stream --- */
+
+#define STREAM_AT ZB__BLOSC_AROUND /* behind the header, the block's start, the stream's length */
+
+bool zb__blosc_can_wrap(const zb__blosc_single *single) {
+    return single->typesize > 1 && single->typesize <= 255 &&
+           single->decoded <= INT32_MAX / 3 - 255 * 4 && /* what libblosc takes as a block */
+           single->decoded > ZB__BLOSC_AROUND - ZB__BLOSC_HEADER &&
+           single->size <= single->decoded - (ZB__BLOSC_AROUND - ZB__BLOSC_HEADER);
+}
+
+size_t zb__blosc_wrap(const zb__blosc_single *single, uint8_t *out) {
+    const size_t size = STREAM_AT + single->size;
+    out[0] = 2; /* of the container's format */
+    out[1] = 1; /* of the compressor's */
+    out[2] = (uint8_t)(single->format << ZB__BLOSC_FORMAT_SHIFT | ZB__BLOSC_SHUFFLE |
+                       ZB__BLOSC_NOT_SPLIT);
+    out[3] = (uint8_t)single->typesize;
+    zb__store_le32(out + 4, (uint32_t)single->decoded);
+    zb__store_le32(out + 8, (uint32_t)single->decoded);
+    zb__store_le32(out + 12, (uint32_t)size);
+    zb__store_le32(out + 16, 20); /* the block */
+    zb__store_le32(out + 20, (uint32_t)single->size);
+    memcpy(out + STREAM_AT, single->stream, single->size);
+    return size;
+}
+
+bool zb__blosc_unwrap(const uint8_t *in, size_t size, zb__blosc_single *single) {
+    container c = {0};
+    if (read_header(in, size, &c, NULL) || c.block_count != 1 || size < STREAM_AT ||
+        !(c.flags & ZB__BLOSC_SHUFFLE) || c.typesize == 1 || c.decoded % c.typesize)
+        return false;
+    const bool split = !(c.flags & ZB__BLOSC_NOT_SPLIT) && c.typesize <= ZB__BLOSC_SPLIT_TYPESIZE &&
+                       c.decoded / c.typesize >= ZB__BLOSC_SPLIT_SIZE;
+    *single = (zb__blosc_single){.format = c.format,
+                                 .typesize = c.typesize,
+                                 .decoded = c.decoded,
+                                 .stream = in + STREAM_AT,
+                                 .size = size - STREAM_AT};
+    return !split && zb__load_le32(in + 16) == 20 && zb__load_le32(in + 20) == single->size &&
+           single->size < c.decoded;
+}
+
 /* ---- Streams and blocks ------------------------------------------------------------------- */
 
 /* *produced gets the decoded size, or 0 when the stream is damaged. An error is returned only where
@@ -312,7 +364,8 @@ static const char *const numcodecs_members[] = {"cname",     "clevel",   "shuffl
 static const char *const numcodecs_defaults[] = {"\"lz4\"", "5", "1", "0", NULL};
 
 #define OPERATIONS                                                                                 \
-    {.decode = blosc_decode,                                                                       \
+    {.stream = ZB__STREAM_BLOSC,                                                                   \
+     .decode = blosc_decode,                                                                       \
      .encode_bound = zb__blosc_encode_bound,                                                       \
      .encode = zb__blosc_encode,                                                                   \
      .fixed_overhead = -1,                                                                         \

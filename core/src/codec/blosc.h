@@ -4,6 +4,7 @@
 #ifndef ZB_CODEC_BLOSC_H
 #define ZB_CODEC_BLOSC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,26 @@ uint64_t zb__blosc_encode_bound(uint64_t size);
 enum zb_code zb__blosc_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
                               size_t size, uint8_t *out, size_t capacity, size_t *written,
                               zb_error *err);
+
+/* A container of one block that is one stream of shuffled bytes: what HDF5's filter shuffle and a
+   compressor behind it make of a chunk, in blosc's wrapping. */
+typedef struct zb__blosc_single {
+    enum zb__blosc_format format;
+    size_t typesize, decoded; /* bytes */
+    const uint8_t *stream;
+    size_t size; /* of the stream */
+} zb__blosc_single;
+
+#define ZB__BLOSC_AROUND 24 /* bytes besides the stream */
+
+/* Whether there can be such a container: its stream has to be shorter than what it decodes to. */
+bool zb__blosc_can_wrap(const zb__blosc_single *single);
+/* Makes one; its size. */
+size_t zb__blosc_wrap(const zb__blosc_single *single, uint8_t *out);
+/* Whether a container is one. False for damage, too. */
+bool zb__blosc_unwrap(const uint8_t *in, size_t size, zb__blosc_single *single);
+/* ZB_EFORMAT, ZB_EUNSUPPORTED for a header that does not go with the sizes; decodes nothing. */
+enum zb_code zb__blosc_check(const uint8_t *in, size_t size, size_t decoded, zb_error *err);
 
 /* BloscLZ, blosc's own compressor (an LZ77 of bytes, a relative of FastLZ), and snappy, for the
    streams inside blosc. */

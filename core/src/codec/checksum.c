@@ -4,6 +4,8 @@
  * numcodecs' crc32, adler32, crc32c, fletcher32 and jenkins_lookup3. Of numcodecs' first two it
  * comes before the bytes unless `location` says otherwise, of all others behind them.
  */
+#include "codec/checksum.h"
+
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +16,6 @@
 #include "util/checked.h"
 #include "util/crc32c.h"
 #include "util/json_excerpt.h"
-
-#define CHECKSUM_SIZE 4
 
 typedef struct checksum {
     const char *name; /* for messages */
@@ -121,24 +121,48 @@ static uint32_t sum_lookup3(uint32_t initial, const uint8_t *data, size_t size) 
 
 /* ---- Decoding and encoding ---------------------------------------------------------------- */
 
+enum zb_code zb__checksum_open(const void *state, const uint8_t **in, size_t *size, zb_error *err) {
+    const checksum *codec = state;
+    if (*size < ZB__CHECKSUM_SIZE)
+        return zb_fail(err, ZB_EFORMAT, "%s: %zu bytes are too few for a checksum", codec->name,
+                       *size);
+    const size_t payload = *size - ZB__CHECKSUM_SIZE;
+    const uint8_t *data = codec->at_start ? *in + ZB__CHECKSUM_SIZE : *in;
+    const uint32_t expected = zb__load_le32(codec->at_start ? *in : *in + payload);
+    const uint32_t sum = codec->sum(codec->initial, data, payload);
+    if (sum != expected)
+        return zb_fail(err, ZB_ECHECKSUM, "%s is 0x%08x, expected 0x%08x", codec->name, sum,
+                       expected);
+    *in = data;
+    *size = payload;
+    return ZB_OK;
+}
+
+size_t zb__checksum_close(const void *state, uint8_t *data, size_t size) {
+    const checksum *codec = state;
+    const uint32_t sum = codec->sum(codec->initial, data, size);
+    if (codec->at_start)
+        memmove(data + ZB__CHECKSUM_SIZE, data, size);
+    zb__store_le32(codec->at_start ? data : data + size, sum);
+    return size + ZB__CHECKSUM_SIZE;
+}
+
 static enum zb_code checksum_decode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                     size_t size, zb__sink *sink, zb_error *err) {
     const checksum *codec = state;
     (void)scratch;
-    if (size < CHECKSUM_SIZE)
+    if (size < ZB__CHECKSUM_SIZE)
         return zb_fail(err, ZB_EFORMAT, "%s: %zu bytes are too few for a checksum", codec->name,
                        size);
     /* The size comes first: of a chunk cut short, it says more than a checksum. */
-    size_t payload = size - CHECKSUM_SIZE;
+    size_t payload = size - ZB__CHECKSUM_SIZE;
     if (payload > sink->capacity || (sink->exact && payload < sink->capacity))
         return zb_fail(err, ZB_EFORMAT, "%s: the data decode to %zu bytes, expected %s%zu",
                        codec->name, payload, sink->exact ? "" : "at most ", sink->capacity);
-    const uint8_t *data = codec->at_start ? in + CHECKSUM_SIZE : in;
-    uint32_t expected = zb__load_le32(codec->at_start ? in : in + payload);
-    uint32_t sum = codec->sum(codec->initial, data, payload);
-    if (sum != expected)
-        return zb_fail(err, ZB_ECHECKSUM, "%s is 0x%08x, expected 0x%08x", codec->name, sum,
-                       expected);
+    const uint8_t *data = in;
+    enum zb_code code = zb__checksum_open(state, &data, &size, err);
+    if (code)
+        return code;
     size_t hi = sink->hi < payload ? sink->hi : payload;
     if (sink->lo < hi)
         memcpy(sink->data + sink->lo, data + sink->lo, hi - sink->lo);
@@ -147,7 +171,7 @@ static enum zb_code checksum_decode(const void *state, zb__scratch *scratch, con
 }
 
 static uint64_t checksum_encode_bound(uint64_t size) {
-    return zb__bound_sum(size, CHECKSUM_SIZE);
+    return zb__bound_sum(size, ZB__CHECKSUM_SIZE);
 }
 
 static enum zb_code checksum_encode(const void *state, zb__scratch *scratch, const uint8_t *in,
@@ -155,34 +179,34 @@ static enum zb_code checksum_encode(const void *state, zb__scratch *scratch, con
                                     zb_error *err) {
     const checksum *codec = state;
     (void)scratch;
-    if (capacity < CHECKSUM_SIZE || size > capacity - CHECKSUM_SIZE)
+    if (capacity < ZB__CHECKSUM_SIZE || size > capacity - ZB__CHECKSUM_SIZE)
         return zb_fail(err, ZB_EINVAL, "%s: %zu bytes cannot be encoded into %zu", codec->name,
                        size, capacity);
     if (size > 0)
-        memcpy(codec->at_start ? out + CHECKSUM_SIZE : out, in, size);
+        memcpy(codec->at_start ? out + ZB__CHECKSUM_SIZE : out, in, size);
     zb__store_le32(codec->at_start ? out : out + size, codec->sum(codec->initial, in, size));
-    *written = size + CHECKSUM_SIZE;
+    *written = size + ZB__CHECKSUM_SIZE;
     return ZB_OK;
 }
 
 static enum zb_code crc32c_strip(const uint8_t *in, size_t size, size_t *payload, zb_error *err) {
-    if (size < CHECKSUM_SIZE)
+    if (size < ZB__CHECKSUM_SIZE)
         return zb_fail(err, ZB_EFORMAT, "crc32c: %zu bytes are too few for a checksum", size);
-    uint32_t crc = zb__crc32c(in, size - CHECKSUM_SIZE);
-    uint32_t expected = zb__load_le32(in + size - CHECKSUM_SIZE);
+    uint32_t crc = zb__crc32c(in, size - ZB__CHECKSUM_SIZE);
+    uint32_t expected = zb__load_le32(in + size - ZB__CHECKSUM_SIZE);
     if (crc != expected)
         return zb_fail(err, ZB_ECHECKSUM, "crc32c is 0x%08x, expected 0x%08x", crc, expected);
-    *payload = size - CHECKSUM_SIZE;
+    *payload = size - ZB__CHECKSUM_SIZE;
     return ZB_OK;
 }
 
 static enum zb_code crc32c_append(uint8_t *data, size_t size, size_t capacity, size_t *written,
                                   zb_error *err) {
-    if (capacity < CHECKSUM_SIZE || size > capacity - CHECKSUM_SIZE)
+    if (capacity < ZB__CHECKSUM_SIZE || size > capacity - ZB__CHECKSUM_SIZE)
         return zb_fail(err, ZB_EINVAL, "crc32c: %zu bytes cannot be encoded into %zu", size,
                        capacity);
     zb__store_le32(data + size, zb__crc32c(data, size));
-    *written = size + CHECKSUM_SIZE;
+    *written = size + ZB__CHECKSUM_SIZE;
     return ZB_OK;
 }
 
@@ -255,10 +279,11 @@ static const char *const jenkins_defaults[] = {"0", "null"};
         .parse = parser,                                                                           \
         .free = free,                                                                              \
         .same = checksum_same,                                                                     \
-        .bytes = {.decode = checksum_decode,                                                       \
+        .bytes = {.stream = ZB__STREAM_SUM,                                                        \
+                  .decode = checksum_decode,                                                       \
                   .encode_bound = checksum_encode_bound,                                           \
                   .encode = checksum_encode,                                                       \
-                  .fixed_overhead = CHECKSUM_SIZE,                                                 \
+                  .fixed_overhead = ZB__CHECKSUM_SIZE,                                             \
                   .is_checksum = tells_zeros,                                                      \
                   .cost = codec_cost,                                                              \
                   __VA_ARGS__},                                                                    \

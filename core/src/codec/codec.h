@@ -125,8 +125,21 @@ typedef struct zb__serializer_ops {
     unsigned cost;
 } zb__serializer_ops;
 
+/* What the encoded bytes of a bytes→bytes codec are, for chains that hold the same stream in another
+   wrapping (chain.h). */
+enum zb__stream {
+    ZB__STREAM_OWN, /* nothing that is known beyond the codec */
+    ZB__STREAM_SUM, /* the input, and a checksum beside it */
+    ZB__STREAM_GZIP,
+    ZB__STREAM_ZLIB,
+    ZB__STREAM_ZSTD,
+    ZB__STREAM_SHUFFLED, /* the bytes of the input, like ones together (shuffle.h) */
+    ZB__STREAM_BLOSC
+};
+
 /* A bytes→bytes codec. */
 typedef struct zb__bytes_ops {
+    enum zb__stream stream;
     /* Decodes in[0..size). Fewer or more bytes than an exact sink wants, and trailing garbage, are
        ZB_EFORMAT; a checksum that does not match is ZB_ECHECKSUM. */
     enum zb_code (*decode)(const void *state, zb__scratch *scratch, const uint8_t *in, size_t size,

@@ -112,6 +112,35 @@ static enum zb_code decode_member(zb__scratch *scratch, const uint8_t *in, size_
     return check_trailer(in + trailer_at, out, *produced, err);
 }
 
+enum zb_code zb__gzip_open(zb__scratch *scratch, const uint8_t *in, size_t size, uint8_t *out,
+                           size_t capacity, zb__deflated *opened, zb_error *err) {
+    size_t header_size = 0, consumed = 0;
+    *opened = (zb__deflated){.content = out};
+    enum zb_code code = read_header(in, size, &header_size, err);
+    if (!code)
+        code =
+            decode_member(scratch, in, size, out, capacity, &consumed, &opened->content_size, err);
+    if (!code && consumed != size)
+        code = zb_fail(err, ZB_EUNSUPPORTED, "gzip: there are several members");
+    if (code)
+        return code;
+    opened->stream = in + header_size;
+    opened->stream_size = consumed - header_size - TRAILER_SIZE;
+    return ZB_OK;
+}
+
+size_t zb__gzip_close(const zb__deflated *opened, int level, uint8_t *out) {
+    /* No name and no time; hints about the level; no system. */
+    const uint8_t header[HEADER_SIZE] = {
+        0x1f, 0x8b, 8, 0, 0, 0, 0, 0, level < 2 ? 4 : level >= 8 ? 2 : 0, 255};
+    uint8_t *trailer = out + HEADER_SIZE + opened->stream_size;
+    memcpy(out, header, HEADER_SIZE);
+    memcpy(out + HEADER_SIZE, opened->stream, opened->stream_size);
+    zb__store_le32(trailer, libdeflate_crc32(0, opened->content, opened->content_size));
+    zb__store_le32(trailer + 4, (uint32_t)opened->content_size);
+    return HEADER_SIZE + opened->stream_size + TRAILER_SIZE;
+}
+
 static enum zb_code gzip_decode(const void *state, zb__scratch *scratch, const uint8_t *in,
                                 size_t size, zb__sink *sink, zb_error *err) {
     (void)state;
@@ -180,7 +209,8 @@ static const char *const defaults[] = {"5"};
 static const char *const numcodecs_defaults[] = {"1"};
 
 #define OPERATIONS                                                                                 \
-    {.decode = gzip_decode,                                                                        \
+    {.stream = ZB__STREAM_GZIP,                                                                    \
+     .decode = gzip_decode,                                                                        \
      .encode_bound = gzip_encode_bound,                                                            \
      .encode = gzip_encode,                                                                        \
      .fixed_overhead = -1,                                                                         \

@@ -3,6 +3,8 @@
  * The codec numcodecs.shuffle, HDF5's shuffle filter: byte 0 of all elements, then byte 1 of all,
  * and so on. What is no whole number of elements is refused, as by numcodecs.
  */
+#include "codec/shuffle.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +80,10 @@ static enum zb_code shuffle_parse(const zb_json *configuration, const zb__bindin
     return code;
 }
 
+size_t zb__shuffle_element_size(const void *state) {
+    return ((const shuffle *)state)->element_size;
+}
+
 static bool shuffle_same(const void *a, const void *b) {
     return ((const shuffle *)a)->element_size == ((const shuffle *)b)->element_size;
 }
@@ -99,7 +105,8 @@ const zb__codec_ops zb__codec_numcodecs_shuffle = {
     .parse = shuffle_parse,
     .free = free,
     .same = shuffle_same,
-    .bytes = {.decode = shuffle_decode,
+    .bytes = {.stream = ZB__STREAM_SHUFFLED,
+              .decode = shuffle_decode,
               .encode_bound = shuffle_encode_bound,
               .encode = shuffle_encode,
               .fixed_overhead = 0,

@@ -7,6 +7,7 @@
  */
 #include <libdeflate.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "codec/codec.h"
 #include "codec/configuration.h"
@@ -40,25 +41,59 @@ static enum zb_code check_trailer(const uint8_t *in, const uint8_t *content, siz
                                        "zlib: adler32 is 0x%08x, expected 0x%08x", adler, expected);
 }
 
-static enum zb_code zlib_decode(const void *state, zb__scratch *scratch, const uint8_t *in,
-                                size_t size, zb__sink *sink, zb_error *err) {
-    (void)state;
-    size_t consumed = 0, produced = 0;
+/* All but the checksum. */
+static enum zb_code decode_stream(zb__scratch *scratch, const uint8_t *in, size_t size,
+                                  uint8_t *out, size_t capacity, zb__deflated *opened,
+                                  zb_error *err) {
+    *opened = (zb__deflated){.content = out};
     enum zb_code code = check_header(in, size, err);
     if (!code)
-        code = zb__deflate_decode("zlib", scratch, in + HEADER_SIZE, size - HEADER_SIZE, sink->data,
-                                  sink->capacity, &consumed, &produced, err);
+        code = zb__deflate_decode("zlib", scratch, in + HEADER_SIZE, size - HEADER_SIZE, out,
+                                  capacity, &opened->stream_size, &opened->content_size, err);
     if (code)
         return code;
-    size_t trailer_at = HEADER_SIZE + consumed;
-    if (size - trailer_at != TRAILER_SIZE)
-        return zb_fail(err, ZB_EFORMAT, "zlib: %zu bytes where the %d of the checksum should be",
-                       size - trailer_at, TRAILER_SIZE);
-    sink->size = produced;
-    if (sink->exact && produced != sink->capacity)
+    opened->stream = in + HEADER_SIZE;
+    const size_t rest = size - HEADER_SIZE - opened->stream_size;
+    return rest == TRAILER_SIZE
+               ? ZB_OK
+               : zb_fail(err, ZB_EFORMAT, "zlib: %zu bytes where the %d of the checksum should be",
+                         rest, TRAILER_SIZE);
+}
+
+enum zb_code zb__zlib_open(zb__scratch *scratch, const uint8_t *in, size_t size, uint8_t *out,
+                           size_t capacity, zb__deflated *opened, zb_error *err) {
+    enum zb_code code = decode_stream(scratch, in, size, out, capacity, opened, err);
+    return code ? code
+                : check_trailer(opened->stream + opened->stream_size, out, opened->content_size,
+                                err);
+}
+
+/* 0x78: deflate with a window of 32 KiB; then a hint about the level, which makes both a multiple
+   of 31. */
+size_t zb__zlib_close(const zb__deflated *opened, int level, uint8_t *out) {
+    const uint32_t adler = libdeflate_adler32(1, opened->content, opened->content_size);
+    const uint8_t trailer[TRAILER_SIZE] = {(uint8_t)(adler >> 24), (uint8_t)(adler >> 16),
+                                           (uint8_t)(adler >> 8), (uint8_t)adler};
+    level = level < 0 ? LEVEL_OF_ZLIB : level;
+    out[0] = 0x78;
+    out[1] = level < 2 ? 0x01 : level < 6 ? 0x5e : level == 6 ? 0x9c : 0xda;
+    memcpy(out + HEADER_SIZE, opened->stream, opened->stream_size);
+    memcpy(out + HEADER_SIZE + opened->stream_size, trailer, TRAILER_SIZE);
+    return HEADER_SIZE + opened->stream_size + TRAILER_SIZE;
+}
+
+static enum zb_code zlib_decode(const void *state, zb__scratch *scratch, const uint8_t *in,
+                                size_t size, zb__sink *sink, zb_error *err) {
+    zb__deflated opened;
+    (void)state;
+    enum zb_code code = decode_stream(scratch, in, size, sink->data, sink->capacity, &opened, err);
+    if (code)
+        return code;
+    sink->size = opened.content_size;
+    if (sink->exact && opened.content_size != sink->capacity)
         return zb_fail(err, ZB_EFORMAT, "zlib: the data decode to %zu bytes, expected %zu",
-                       produced, sink->capacity);
-    return check_trailer(in + trailer_at, sink->data, produced, err);
+                       opened.content_size, sink->capacity);
+    return check_trailer(opened.stream + opened.stream_size, sink->data, opened.content_size, err);
 }
 
 /* ---- Encoding ----------------------------------------------------------------------------- */
@@ -101,7 +136,8 @@ const zb__codec_ops zb__codec_zlib = {
     .defaults = defaults,
     .parse = zlib_parse,
     .free = free,
-    .bytes = {.decode = zlib_decode,
+    .bytes = {.stream = ZB__STREAM_ZLIB,
+              .decode = zlib_decode,
               .encode_bound = zlib_encode_bound,
               .encode = zlib_encode,
               .fixed_overhead = -1,

@@ -192,10 +192,9 @@ static enum zb_code decode_blocks(ZSTD_DCtx *decoder, const uint8_t *in, const z
     return code;
 }
 
-/* Looks over all frames. *checksum: one of them has a checksum, which rules out prefix decoding.
-   *content: the sum of their sizes, SIZE_UNKNOWN unless all state theirs. */
-static enum zb_code survey(const uint8_t *in, size_t size, bool *checksum, uint64_t *content,
-                           zb_error *err) {
+/* A checksum rules out prefix decoding. */
+enum zb_code zb__zstd_survey(const uint8_t *in, size_t size, bool *checksum, uint64_t *content,
+                             zb_error *err) {
     *checksum = false;
     *content = 0;
     for (size_t at = 0; at < size || at == 0;) {
@@ -239,7 +238,7 @@ static enum zb_code zstd_decode(const void *state, zb__scratch *scratch, const u
     bool whole = sink->hi == sink->capacity;
     if (!whole) {
         uint64_t content;
-        enum zb_code code = survey(in, size, &whole, &content, err);
+        enum zb_code code = zb__zstd_survey(in, size, &whole, &content, err);
         if (code)
             return code;
         if (content != SIZE_UNKNOWN && sink->exact && content != sink->capacity)
@@ -336,7 +335,8 @@ static const char *const defaults[] = {"3", "false"};
 static const char *const numcodecs_defaults[] = {"0", "false"};
 
 #define OPERATIONS                                                                                 \
-    {.decode = zstd_decode,                                                                        \
+    {.stream = ZB__STREAM_ZSTD,                                                                    \
+     .decode = zstd_decode,                                                                        \
      .encode_bound = zstd_encode_bound,                                                            \
      .encode = zstd_encode,                                                                        \
      .fixed_overhead = -1,                                                                         \

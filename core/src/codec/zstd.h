@@ -3,6 +3,8 @@
 #ifndef ZB_CODEC_ZSTD_H
 #define ZB_CODEC_ZSTD_H
 
+#include <stdbool.h>
+
 #include "util/scratch.h"
 #include "zarrbridge/error.h"
 
@@ -10,6 +12,11 @@
    capacity, or anything that is not a frame, is ZB_EFORMAT. */
 enum zb_code zb__zstd_decode(zb__scratch *scratch, const uint8_t *in, size_t size, uint8_t *out,
                              size_t capacity, size_t *written, zb_error *err);
+
+/* Looks over the headers of all frames, decoding nothing. *checksum: one of them has a checksum.
+   *content: what they decode to, UINT64_MAX where a frame does not tell. ZB_EFORMAT as above. */
+enum zb_code zb__zstd_survey(const uint8_t *in, size_t size, bool *checksum, uint64_t *content,
+                             zb_error *err);
 
 struct ZSTD_CCtx_s;
 

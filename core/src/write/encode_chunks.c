@@ -327,6 +327,26 @@ static enum zb_code encode_into_block(encode_run *run, size_t chunk, inner_sourc
     return code;
 }
 
+/* An inner chunk in the form of another chain. */
+static enum zb_code change_given(encode_run *run, size_t chunk, const zb__given *given,
+                                 zb__scratch *scratch, zb__encoded *out, zb_error *err) {
+    const uint64_t bound = zb__chain_bound(given->change, given->bytes.size);
+    zb__block *block = NULL;
+    size_t size = 0;
+    if (bound > SIZE_MAX / 2)
+        return zb_fail(err, ZB_ELIMIT, "a chunk is too large to be encoded");
+    enum zb_code code = bound ? take_block(run, chunk, (size_t)bound, &block, err) : ZB_OK;
+    if (code)
+        return code;
+    uint8_t *place = block ? block->bytes + block->used : NULL;
+    code = zb__chain_run(given->change, scratch, given->bytes.data, given->bytes.size, place,
+                         (size_t)bound, &size, err);
+    if (block)
+        give_block(run, chunk, block, code ? 0 : size);
+    *out = (zb__encoded){block ? place : given->bytes.data, size};
+    return code;
+}
+
 static enum zb_code encode_inner(encode_run *run, size_t chunk, uint64_t inner,
                                  zb__scratch *scratch, zb__encoded *out, zb_error *err) {
     const zb_writer *writer = run->writer;
@@ -335,6 +355,10 @@ static enum zb_code encode_inner(encode_run *run, size_t chunk, uint64_t inner,
         *out = job->reused[inner];
         return ZB_OK;
     }
+    if (job->given)
+        return job->given[inner].bytes.size
+                   ? change_given(run, chunk, &job->given[inner], scratch, out, err)
+                   : ZB_OK;
     inner_source source = {0};
     enum zb_code code = find_source(job->layout, job, inner, &source, err);
     if (code == ZB_OK && source.direct && zb__is_plain(job->layout))
@@ -423,6 +447,12 @@ static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_
    take one inner chunk for each thread. */
 static bool needs_no_block(const zb__job *job) {
     const zb__write_layout *layout = job->layout;
+    for (uint64_t i = 0; job->given && i < layout->inner_chunks; i++) {
+        if (job->given[i].bytes.size && job->given[i].change->way != ZB__CHAIN_SAME)
+            return false;
+    }
+    if (job->given)
+        return true;
     if (!zb__is_plain(layout))
         return false;
     if (!job->piece)
@@ -439,7 +469,7 @@ static bool needs_no_block(const zb__job *job) {
 static uint64_t most_values(const zb__write_layout *layout, const zb__job *jobs, size_t count) {
     uint64_t most = 0, bytes;
     for (size_t i = 0; i < count; i++) {
-        bytes = jobs[i].piece ? 0 : jobs[i].buffered->value_bytes;
+        bytes = jobs[i].buffered ? jobs[i].buffered->value_bytes : 0;
         if (jobs[i].piece && zb__piece_measure(layout, jobs[i].piece, &bytes, NULL) != ZB_OK)
             bytes = 0;
         most = bytes > most ? bytes : most;

@@ -22,7 +22,9 @@
 #include <stdint.h>
 
 #include "array/array.h"
+#include "codec/chain.h"
 #include "codec/chunk_layout.h"
+#include "read/encoded.h"
 #include "read/leaf.h"
 #include "read/piece.h"
 #include "util/map.h"
@@ -197,12 +199,6 @@ enum zb_code zb__fail_lost(const zb_writer *writer, zb_error *err);
 
 /* ---- Putting the object of a chunk that is made of its inner chunks (put_chunk.c). */
 
-/* An encoded inner chunk; size 0: all fill, not stored. */
-typedef struct zb__encoded {
-    const uint8_t *data;
-    size_t size;
-} zb__encoded;
-
 /* The way of a put: as in zb_put. Without ZB__PUT_WAITS the caller has the key's lock. */
 enum zb__put_way { ZB__PUT_NOW, ZB__PUT_WAITS, ZB__PUT_EXPECTS_NONE };
 
@@ -265,9 +261,14 @@ enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__buffered
    decoded and encoded. */
 #define ZB__INNER_LISTS 112
 
+/* An inner chunk that the caller has encoded already; size 0: all fill, not stored. */
+typedef struct zb__given {
+    zb__encoded bytes;
+    const zb__chain_change *change; /* to the array's chain */
+} zb__given;
+
 /* A chunk to encode and put. Its inner chunks come from the caller's memory or from a buffered
-   * chunk.
-   */
+   chunk, or are encoded already. */
 typedef struct zb__job {
     const uint64_t *index;          /* in the array's grid */
     const zb__write_layout *layout; /* of the chunk; the caller's, or that of the buffered chunk */
@@ -275,6 +276,7 @@ typedef struct zb__job {
     const zb__buffered_chunk *buffered; /* when piece is NULL: complete except for the inner chunks
                                            in `reused` */
     const zb__encoded *reused; /* [inner_chunks] taken over from the stored object, or NULL */
+    const zb__given *given;    /* [inner_chunks]; then there is neither piece nor buffered */
     zb_lock *lock;             /* held by the caller; NULL: taken around the put */
     const zb__live *live;      /* the stored object is to be changed instead, or NULL */
     bool stored;               /* result: the chunk was put */
@@ -340,14 +342,6 @@ enum zb_code zb__chunk_allowed(void *context, const char *key, zb_error *err);
 
 /* ---- Reading encoded inner chunks of a stored shard, to store them again as they are
    (reused_inner.c). */
-
-/* Reads those of the inner_chunks[0..count) that have a size, which is that of their index entry,
-   one after the other into bytes[0..their sum), and sets their data. Inner chunks that lie together
-   in the shard are asked for together. The caller has checked the entries (zb__inner_chunk_check).
-   */
-enum zb_code zb__inner_chunks_read(zb_object *object, const uint64_t *entries,
-                                   zb__encoded *inner_chunks, uint64_t count, uint8_t *bytes,
-                                   zb_error *err);
 
 /* Inner chunks of a stored shard. All zeros: none. */
 typedef struct zb__reused_inner {

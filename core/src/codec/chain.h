@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Encoded chunks from one chain of codecs to another.
+ *
+ * Chains that are the same take the bytes as they are. Others hold the same stream in another
+ * wrapping: gzip and zlib hold deflate, blosc with one block holds what a shuffle and a compressor
+ * make, and checksums stand beside the bytes. Then the stream stays, and the wrapping is made anew.
+ * All else is decoded and encoded.
+ *
+ * Nothing passes unseen: whatever checksum a chunk carries is compared (which of gzip and zlib
+ * takes decoding them once), and sizes are compared where headers tell them.
+ */
+#ifndef ZB_CODEC_CHAIN_H
+#define ZB_CODEC_CHAIN_H
+
+#include "codec/chunk_layout.h"
+#include "util/scratch.h"
+
+enum zb__chain_way {
+    ZB__CHAIN_SAME, /* the bytes are those of the other chain */
+    ZB__CHAIN_REWRAPPED,
+    ZB__CHAIN_ANEW, /* decoded and encoded */
+    ZB__CHAIN_NONE  /* elements of another type or shape, or of variable length: not here */
+};
+
+/* The stream that stays. */
+enum zb__chain_stream {
+    ZB__CHAIN_BEHIND_SUMS, /* all but checksums */
+    ZB__CHAIN_DEFLATE,     /* between gzip and zlib */
+    ZB__CHAIN_INTO_BLOSC,  /* of shuffle with zlib or zstd */
+    ZB__CHAIN_OUT_OF_BLOSC
+};
+
+typedef struct zb__chain_change {
+    const zb__chunk_layout *from, *to; /* of chunks of one shape; borrowed */
+    enum zb__chain_way way;
+    enum zb__chain_stream stream; /* of ZB__CHAIN_REWRAPPED */
+    const char *reason;           /* why the bytes do not stay as they are; static, NULL: they do */
+    size_t from_count, to_count;  /* codecs without the checksums behind them */
+} zb__chain_change;
+
+zb__chain_change zb__chain_compare(const zb__chunk_layout *from, const zb__chunk_layout *to);
+
+/* The room that the change of a chunk of `size` bytes needs; 0 where its bytes stay. */
+uint64_t zb__chain_bound(const zb__chain_change *change, size_t size);
+
+/* Changes in[0..size), which lies outside the scratch. Without room (zb__chain_bound) it only
+   checks, and *written is size. The errors of decoding it, where it is damaged; ZB_EUNSUPPORTED for
+   ZB__CHAIN_NONE. Any thread. */
+enum zb_code zb__chain_run(const zb__chain_change *change, zb__scratch *scratch, const uint8_t *in,
+                           size_t size, uint8_t *out, size_t capacity, size_t *written,
+                           zb_error *err);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Encoded chunks as the store has them, and chains of codecs over arrays (zarrbridge/encoded.h). */
+#ifndef ZB_READ_ENCODED_H
+#define ZB_READ_ENCODED_H
+
+#include "codec/chunk_layout.h"
+#include "zarrbridge/encoded.h"
+#include "zarrbridge/sys/store.h"
+
+struct zb_chain {
+    zb_node *node;                  /* of an array, which has the layout; or NULL */
+    zb__pipeline *own;              /* else */
+    const zb__chunk_layout *layout; /* of an innermost chunk */
+};
+
+/* Where an innermost chunk lies: the index of its chunk, or shard, and its number there. */
+void zb__encoded_place(const zb_node *array, const uint64_t *inner_index, uint64_t *index,
+                       uint64_t *number);
+
+/* Whether the array's grid has such an innermost chunk, the array's edge or not. */
+bool zb__encoded_exists(const zb_node *array, const uint64_t *inner_index);
+
+/* Encoded chunks in the order of their places. */
+typedef struct zb__placed {
+    uint64_t index[ZB_MAX_NDIM]; /* of the chunk or shard */
+    uint64_t number;             /* in it */
+    size_t at;                   /* in the caller's list */
+} zb__placed;
+
+/* *out is malloc'ed, [count], and the caller's after an error, too. ZB_EINVAL for chunks outside the
+   grid, and those that are given twice. */
+enum zb_code zb__encoded_sort(const zb_node *array, const zb_encoded *chunks, size_t count,
+                              zb__placed **out, zb_error *err);
+
+/* The end of the run of places in one chunk or shard that begins at `first`. */
+size_t zb__placed_end(const zb__placed *placed, size_t first, size_t count, uint32_t ndim);
+
+/* An encoded inner chunk; size 0: all fill, not stored. */
+typedef struct zb__encoded {
+    const uint8_t *data;
+    size_t size;
+} zb__encoded;
+
+/* Reads those of the inner_chunks[0..count) that have a size, which is that of their index entry,
+   one after the other into bytes[0..their sum), and sets their data. Inner chunks that lie together
+   in the shard are asked for together. The caller has checked the entries (zb__inner_chunk_check).
+   */
+enum zb_code zb__inner_chunks_read(zb_object *object, const uint64_t *entries,
+                                   zb__encoded *inner_chunks, uint64_t count, uint8_t *bytes,
+                                   zb_error *err);
+
+#endif
