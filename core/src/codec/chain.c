@@ -121,12 +121,18 @@ zb__chain_change zb__chain_compare(const zb__chunk_layout *from, const zb__chunk
     return c;
 }
 
-uint64_t zb__chain_bound(const zb__chain_change *c, size_t size) {
-    if (c->way == ZB__CHAIN_SAME || c->way == ZB__CHAIN_NONE)
+/* Zstandard's frames become those that tell their size: not all readers take others. */
+static bool ends_with_zstd(const zb__chain_change *c) {
+    return c->from_count > 0 && stream_of(c->from->pipeline, c->from_count - 1) == ZB__STREAM_ZSTD;
+}
+
+uint64_t zb__chain_bound(const zb__chain_change *c, const uint8_t *in, size_t size) {
+    if (c->way == ZB__CHAIN_NONE ||
+        (c->way == ZB__CHAIN_SAME && !(ends_with_zstd(c) && zb__zstd_lacks_size(in, size))))
         return 0;
     const uint64_t sums = c->to->pipeline->codec_count - c->to_count;
-    const uint64_t kept =
-        zb__bound_sum(size, ZB__BLOSC_AROUND + ZB__DEFLATE_AROUND + sums * ZB__CHECKSUM_SIZE);
+    const uint64_t kept = zb__bound_sum(size, ZB__BLOSC_AROUND + ZB__DEFLATE_AROUND +
+                                                  ZB__ZSTD_STATED + sums * ZB__CHECKSUM_SIZE);
     const uint64_t anew = zb__chunk_encode_bound(c->to); /* a stream may not fit its wrapping */
     return anew > kept || c->way == ZB__CHAIN_ANEW ? anew : kept;
 }
@@ -312,6 +318,18 @@ static enum zb_code check_stream(const zb__chain_change *c, zb__scratch *scratch
                : check_front(c->from, c->from_count, scratch, in, size, err);
 }
 
+/* A stream that needs no other wrapping. False where it has several frames of no stated size. */
+static bool copy_stream(const zb__chain_change *c, const uint8_t *in, size_t size, uint8_t *out,
+                        size_t *written) {
+    if (ends_with_zstd(c) && zb__zstd_lacks_size(in, size)) {
+        const uint64_t content = size_behind(c->from, c->from_count - 1);
+        return content != UINT64_MAX && zb__zstd_state_size(in, size, content, out, written);
+    }
+    memcpy(out, in, size);
+    *written = size;
+    return true;
+}
+
 /* *fits: false where the stream does not fit the other wrapping. */
 static enum zb_code rewrap(const zb__chain_change *c, zb__scratch *scratch, const uint8_t *in,
                            size_t size, uint8_t *out, size_t *written, bool *fits, zb_error *err) {
@@ -329,7 +347,7 @@ static enum zb_code rewrap(const zb__chain_change *c, zb__scratch *scratch, cons
         else if (!code && c->stream == ZB__CHAIN_OUT_OF_BLOSC)
             *fits = unwrap_blosc(c, in, size, out, written);
         else if (!code)
-            memcpy(out, in, *written = size);
+            *fits = copy_stream(c, in, size, out, written);
     }
     const zb__pipeline *to = c->to->pipeline;
     for (size_t i = c->to_count; i < to->codec_count && !code && *fits; i++)
@@ -346,15 +364,15 @@ enum zb_code zb__chain_run(const zb__chain_change *c, zb__scratch *scratch, cons
         return code;
     if (c->way == ZB__CHAIN_NONE)
         return zb_fail(err, ZB_EUNSUPPORTED, "an encoded chunk cannot be moved: %s", c->reason);
-    if (c->way == ZB__CHAIN_SAME) {
+    if (c->way == ZB__CHAIN_SAME && zb__chain_bound(c, in, size) == 0) {
         *written = size;
         code = open_sums(c->from->pipeline, c->from_count, &in, &size, err);
         return code ? code : check_front(c->from, c->from_count, scratch, in, size, err);
     }
-    if (capacity < zb__chain_bound(c, size))
+    if (capacity < zb__chain_bound(c, in, size))
         return zb_fail(err, ZB_EINVAL, "a chunk of %zu bytes cannot be changed into %zu", size,
                        capacity);
-    if (c->way == ZB__CHAIN_REWRAPPED)
+    if (c->way != ZB__CHAIN_ANEW)
         code = rewrap(c, scratch, in, size, out, written, &fits, err);
     return fits || (code && code != ZB_EUNSUPPORTED)
                ? code

@@ -41,8 +41,8 @@ typedef struct zb__chain_change {
 
 zb__chain_change zb__chain_compare(const zb__chunk_layout *from, const zb__chunk_layout *to);
 
-/* The room that the change of a chunk of `size` bytes needs; 0 where its bytes stay. */
-uint64_t zb__chain_bound(const zb__chain_change *change, size_t size);
+/* The room that the change of the chunk in[0..size) needs; 0 where its bytes stay. */
+uint64_t zb__chain_bound(const zb__chain_change *change, const uint8_t *in, size_t size);
 
 /* Changes in[0..size), which lies outside the scratch. Without room (zb__chain_bound) it only
    checks, and *written is size. The errors of decoding it, where it is damaged; ZB_EUNSUPPORTED for

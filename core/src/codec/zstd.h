@@ -18,6 +18,16 @@ enum zb_code zb__zstd_decode(zb__scratch *scratch, const uint8_t *in, size_t siz
 enum zb_code zb__zstd_survey(const uint8_t *in, size_t size, bool *checksum, uint64_t *content,
                              zb_error *err);
 
+/* True for a frame whose header does not tell the size of its content: streams that were written
+   piece by piece, as in TIFF. numcodecs before 0.16 reads no such chunks. */
+bool zb__zstd_lacks_size(const uint8_t *in, size_t size);
+
+/* Copies such a frame and states the size, which the caller has found by decoding it: to out[0..size
+   + ZB__ZSTD_STATED). False where other frames follow it. */
+#define ZB__ZSTD_STATED 8
+bool zb__zstd_state_size(const uint8_t *in, size_t size, uint64_t content, uint8_t *out,
+                         size_t *written);
+
 struct ZSTD_CCtx_s;
 
 /* The scratch's context for encoding, made at its first use. */

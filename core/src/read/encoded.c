@@ -316,7 +316,7 @@ static enum zb_code change_one(void *context, size_t item, zb__scratch *scratch,
     size_t written;
     if (chunk->size == 0)
         return ZB_OK;
-    const uint64_t bound = zb__chain_bound(&g->change, chunk->size);
+    const uint64_t bound = zb__chain_bound(&g->change, chunk->data, chunk->size);
     uint8_t *out = bound && bound <= SIZE_MAX / 2 ? malloc((size_t)bound) : NULL;
     enum zb_code code = bound && !out ? zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk")
                                       : zb__chain_run(&g->change, scratch, chunk->data, chunk->size,

@@ -330,7 +330,7 @@ static enum zb_code encode_into_block(encode_run *run, size_t chunk, inner_sourc
 /* An inner chunk in the form of another chain. */
 static enum zb_code change_given(encode_run *run, size_t chunk, const zb__given *given,
                                  zb__scratch *scratch, zb__encoded *out, zb_error *err) {
-    const uint64_t bound = zb__chain_bound(given->change, given->bytes.size);
+    const uint64_t bound = zb__chain_bound(given->change, given->bytes.data, given->bytes.size);
     zb__block *block = NULL;
     size_t size = 0;
     if (bound > SIZE_MAX / 2)
@@ -448,7 +448,9 @@ static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_
 static bool needs_no_block(const zb__job *job) {
     const zb__write_layout *layout = job->layout;
     for (uint64_t i = 0; job->given && i < layout->inner_chunks; i++) {
-        if (job->given[i].bytes.size && job->given[i].change->way != ZB__CHAIN_SAME)
+        const zb__given *given = &job->given[i];
+        if (given->bytes.size &&
+            zb__chain_bound(given->change, given->bytes.data, given->bytes.size) != 0)
             return false;
     }
     if (job->given)

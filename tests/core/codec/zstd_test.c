@@ -4,6 +4,7 @@
 
 #include <zstd.h>
 #include "codec/table.h"
+#include "codec/zstd.h"
 
 #define OPS (zb__codec_find("zstd"))
 
@@ -41,6 +42,38 @@ static bytes join(bytes a, bytes b) {
 
 static bytes literal(const void *data, size_t size) {
     return (bytes){exact_copy(data, size), size};
+}
+
+/* A frame that does not tell its size gets it, and nothing else of it changes. */
+static void sizes_are_stated(void **state) {
+    static const size_t sizes[] = {1, 255, 256, 65791, 131073, 1000003};
+    (void)state;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        bytes data = make_sample(1, sizes[s], 3);
+        for (int form = 0; form < 8; form++) {
+            const recipe r = {3, form & 1, form & 2, form & 4 ? 21 : 0};
+            bytes in = compress(r, data), out = {malloc(in.size + ZB__ZSTD_STATED), 0};
+            const bool lacks =
+                ZSTD_getFrameContentSize(in.data, in.size) == ZSTD_CONTENTSIZE_UNKNOWN;
+            assert_int_equal(zb__zstd_lacks_size(in.data, in.size), lacks);
+            assert_int_equal(zb__zstd_state_size(in.data, in.size, data.size, out.data, &out.size),
+                             lacks);
+            if (lacks) {
+                assert_int_equal(ZSTD_getFrameContentSize(out.data, out.size), data.size);
+                assert_true(out.size <= in.size + ZB__ZSTD_STATED);
+                assert_decodes(OPS, out.data, out.size, data.data, data.size);
+                bytes two = join(literal(in.data, in.size), literal(in.data, in.size));
+                assert_false(
+                    zb__zstd_state_size(two.data, two.size, data.size, out.data, &out.size));
+                free(two.data);
+            }
+            for (size_t cut = 0; cut < in.size && cut < 20; cut++)
+                zb__zstd_lacks_size(in.data, cut); /* reads no more than that: sanitizers */
+            free(in.data);
+            free(out.data);
+        }
+        free(data.data);
+    }
 }
 
 static void frames_of_all_kinds(void **state) {
@@ -269,6 +302,7 @@ int main(void) {
         cmocka_unit_test(encoded),
         cmocka_unit_test(encoded_header),
         cmocka_unit_test(frames_of_all_kinds),
+        cmocka_unit_test(sizes_are_stated),
         cmocka_unit_test(several_frames),
         cmocka_unit_test(prefix_stops),
         cmocka_unit_test(prefix_of_damaged_data),
