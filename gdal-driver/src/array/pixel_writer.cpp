@@ -22,9 +22,8 @@ enum zb_code PixelWriter::write_encoded(const NodePtr &array, const std::vector<
                                         zb_error *err) {
     const std::lock_guard<std::recursive_mutex> guard(lock_scope_);
     const enum zb_code code = open(array, err);
-    return code != ZB_OK
-               ? code
-               : zb_writer_put_encoded(writer_.get(), chunks.data(), chunks.size(), err);
+    return code != ZB_OK ? code
+                         : zb_writer_put_encoded(writer_.get(), chunks.data(), chunks.size(), err);
 }
 
 enum zb_code PixelWriter::settle(const Box &box, zb_error *err) {

@@ -144,8 +144,8 @@ bool PixelCopy::read_pixels(Piece *piece) {
 }
 
 bool PixelCopy::read(Piece *piece) {
-    piece->is_tiles = tiles_ != nullptr && tiles_->read(piece->window, piece->first_band,
-                                                        piece->bands, &piece->tiles);
+    piece->is_tiles = tiles_ != nullptr &&
+                      tiles_->read(piece->window, piece->first_band, piece->bands, &piece->tiles);
     return piece->is_tiles || read_pixels(piece);
 }
 

@@ -9,8 +9,7 @@ namespace zarr3 {
 
 static bool find_number(GDALRasterBand *band, const char *item, int column, int row,
                         uint64_t *number) {
-    const char *text =
-        band->GetMetadataItem(CPLSPrintf("%s_%d_%d", item, column, row), "TIFF");
+    const char *text = band->GetMetadataItem(CPLSPrintf("%s_%d_%d", item, column, row), "TIFF");
     if (text == nullptr)
         return false;
     char *end = nullptr;
@@ -92,8 +91,8 @@ bool find_tiff_tiles(GDALDataset *dataset, const std::string &file, TiffTiles *t
     }
     dataset->GetRasterBand(1)->GetBlockSize(&tiles->width, &tiles->height);
     tiles->has_all_bands = bands > 1 && EQUAL(interleave, "PIXEL");
-    tiles->last_row_is_cut = tiles->width == dataset->GetRasterXSize() &&
-                             dataset->GetRasterYSize() % tiles->height != 0;
+    tiles->last_row_is_cut =
+        tiles->width == dataset->GetRasterXSize() && dataset->GetRasterYSize() % tiles->height != 0;
     return true;
 }
 

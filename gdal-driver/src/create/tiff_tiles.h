@@ -14,8 +14,8 @@
 namespace zarr3 {
 
 struct TiffTiles {
-    std::string file;             /* that they lie in */
-    std::string codec;            /* of Zarr, that their bytes went through: "zstd", "numcodecs.zlib", or "" */
+    std::string file;  /* that they lie in */
+    std::string codec; /* of Zarr, that their bytes went through: "zstd", "numcodecs.zlib", or "" */
     bool big_endian = false;
     int width = 0, height = 0;    /* of a tile; those at the edges have all of it, too */
     bool has_all_bands = false;   /* a tile has the samples of all bands, pixel by pixel */

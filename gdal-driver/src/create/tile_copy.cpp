@@ -75,7 +75,8 @@ bool TileCopy::has_whole_chunks(const Window &window, int first_band, int bands)
     const zb_array_info *info = zb_node_array(copy_->node());
     const auto is_whole = [info](int dim, int start, int count, int extent) {
         const uint64_t chunk = info->chunk_shape[dim];
-        const uint64_t from = static_cast<uint64_t>(start), end = from + static_cast<uint64_t>(count);
+        const uint64_t from = static_cast<uint64_t>(start),
+                       end = from + static_cast<uint64_t>(count);
         return from % chunk == 0 && (end % chunk == 0 || end == static_cast<uint64_t>(extent));
     };
     return is_whole(layout.axes.x, window.x, window.width, layout.width) &&
@@ -163,7 +164,8 @@ void follow_tiles(GDALDataset *source, const std::string &file, CreationOptions 
         return;
     const std::string codec = tiles.codec == "numcodecs.zlib" ? "gzip" : tiles.codec;
     if (options->compressor == codec && tiles.has_all_bands == options->pixel_interleave &&
-        std::min(tiles.width, tiles.height) >= kLeast && std::max(tiles.width, tiles.height) <= kMost)
+        std::min(tiles.width, tiles.height) >= kLeast &&
+        std::max(tiles.width, tiles.height) <= kMost)
         options->block = {static_cast<uint64_t>(tiles.height), static_cast<uint64_t>(tiles.width)};
 }
 

@@ -22,7 +22,8 @@ namespace zarr3 {
 /* Encoded tiles in memory, and their places in the copy's grid of innermost chunks. */
 struct EncodedTiles {
     VsiMemory<char> data;
-    std::vector<uint64_t> indices; /* one after the other, as many each as the array has dimensions */
+    std::vector<uint64_t>
+        indices; /* one after the other, as many each as the array has dimensions */
     std::vector<zb_encoded> chunks;
 };
 

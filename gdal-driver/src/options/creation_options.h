@@ -29,7 +29,7 @@ struct CreationOptions {
     Sharding sharding = Sharding::Auto;
     std::vector<uint64_t> shard; /* likewise, when Given */
     ChunkRuns shard_runs;
-    std::string codecs;         /* as zb_array_spec has them */
+    std::string codecs;                    /* as zb_array_spec has them */
     std::optional<std::string> compressor; /* the codec of COMPRESS, "" for none; unset: CODECS */
     bool fortran_order = false; /* of elements in blocks: the first dimension varies fastest */
     char separator = '/';
