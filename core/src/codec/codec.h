@@ -125,8 +125,8 @@ typedef struct zb__serializer_ops {
     unsigned cost;
 } zb__serializer_ops;
 
-/* What the encoded bytes of a bytes→bytes codec are, for chains that hold the same stream in another
-   wrapping (chain.h). */
+/* What the encoded bytes of a bytes→bytes codec are, for chains that hold the same stream in
+   another wrapping (chain.h). */
 enum zb__stream {
     ZB__STREAM_OWN, /* nothing that is known beyond the codec */
     ZB__STREAM_SUM, /* the input, and a checksum beside it */

@@ -22,9 +22,10 @@ enum zb_code zb__zstd_survey(const uint8_t *in, size_t size, bool *checksum, uin
    piece by piece, as in TIFF. numcodecs before 0.16 reads no such chunks. */
 bool zb__zstd_lacks_size(const uint8_t *in, size_t size);
 
-/* Copies such a frame and states the size, which the caller has found by decoding it: to out[0..size
-   + ZB__ZSTD_STATED). False where other frames follow it. */
+/* The bytes that stating a size adds. */
 #define ZB__ZSTD_STATED 8
+/* Copies such a frame, and states the size of its content, which the caller has found by decoding
+   it. False where other frames follow. */
 bool zb__zstd_state_size(const uint8_t *in, size_t size, uint64_t content, uint8_t *out,
                          size_t *written);
 

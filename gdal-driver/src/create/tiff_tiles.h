@@ -14,8 +14,9 @@
 namespace zarr3 {
 
 struct TiffTiles {
-    std::string file;  /* that they lie in */
-    std::string codec; /* of Zarr, that their bytes went through: "zstd", "numcodecs.zlib", or "" */
+    std::string file; /* that they lie in */
+    /* Of Zarr, that their bytes went through: "zstd", "numcodecs.zlib", or "". */
+    std::string codec;
     bool big_endian = false;
     int width = 0, height = 0;    /* of a tile; those at the edges have all of it, too */
     bool has_all_bands = false;   /* a tile has the samples of all bands, pixel by pixel */
@@ -27,8 +28,9 @@ struct TilePlace {
     uint64_t offset, size;
 };
 
-/* `file`: where GDAL reads the dataset from. False, with *reason set, where tiles are not to be had, or are more than samples and one codec: predictors, samples of
-   other sizes than GDAL's types, colours that GDAL converts. */
+/* `file`: where GDAL reads the dataset from. False, with *reason set, where tiles are not to be had,
+   or are more than samples and one codec: predictors, samples of other sizes than GDAL's types,
+   colours that GDAL converts. */
 bool find_tiff_tiles(GDALDataset *dataset, const std::string &file, TiffTiles *tiles,
                      std::string *reason);
 
