@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* `copy`: a store or a node of one, to another place or into an archive. */
+#include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -9,6 +12,27 @@
 #include "progress.h"
 #include "report.h"
 #include "zarrbridge/change.h"
+
+enum { KEY_SHARDS = 256 };
+
+/* "none", or extents with commas between. `shape`: ZB_MAX_NDIM of them. */
+static bool parse_shards(const char *text, zb_copy_options *out, uint64_t *shape) {
+    *out = (zb_copy_options){.reshards = true, .shard_shape = shape};
+    if (strcmp(text, "none") == 0)
+        return true;
+    for (;;) {
+        char *end;
+        errno = 0;
+        if (out->ndim == ZB_MAX_NDIM || *text < '1' || *text > '9')
+            return false;
+        shape[out->ndim++] = strtoull(text, &end, 10);
+        if (errno || (*end && *end != ','))
+            return false;
+        if (*end == '\0')
+            return true;
+        text = end + 1;
+    }
+}
 
 static int remove_if_empty(const char *path, const struct stat *info, int type, struct FTW *at) {
     (void)info, (void)at;
@@ -46,7 +70,7 @@ static enum zb_code pack(const cli_call *call, zb_error *err) {
     return code;
 }
 
-static enum zb_code copy_node(const cli_call *call, zb_error *err) {
+static enum zb_code copy_node(const cli_call *call, const zb_copy_options *options, zb_error *err) {
     const char *source = call->arguments[0], *target = call->arguments[1];
     place from, to = {.hierarchy = NULL};
     progress *shown = NULL;
@@ -57,7 +81,7 @@ static enum zb_code copy_node(const cli_call *call, zb_error *err) {
     if (!code) {
         zb_hierarchy_set_sync(to.hierarchy, ZB_SYNC_CLOSE);
         shown = progress_begin(call, from.hierarchy, from.node);
-        code = zb_node_copy(from.hierarchy, from.node, to.hierarchy, to.node, err);
+        code = zb_node_copy_as(from.hierarchy, from.node, to.hierarchy, to.node, options, err);
     }
     if (!code)
         code = zb_hierarchy_commit(to.hierarchy, err);
@@ -78,10 +102,18 @@ static enum zb_code copy_node(const cli_call *call, zb_error *err) {
 
 static int copy(const cli_call *call) {
     const char *source = call->arguments[0], *target = call->arguments[1];
+    const char *shards = cli_option(call, KEY_SHARDS);
     zb_error err;
-    report doc = report_begin(call, NULL);
+    uint64_t shape[ZB_MAX_NDIM];
+    zb_copy_options options = {.reshards = false};
     const bool to_zip = !zb_name_is_url(target) && zb_path_becomes_zip(target);
-    if (to_zip ? pack(call, &err) : copy_node(call, &err))
+    if (shards && !parse_shards(shards, &options, shape))
+        return cli_misuse(call, "--shards is '%s', expected none, or numbers as 2048,2048", shards);
+    if (shards && to_zip)
+        return cli_misuse(call, "an archive is made of a store as it is: copy the store with "
+                                "--shards first");
+    report doc = report_begin(call, NULL);
+    if (to_zip ? pack(call, &err) : copy_node(call, &options, &err))
         return report_fail(&doc, &err);
     zb_json_writer *w = report_object(call);
     report_text(w, "source", source);
@@ -99,15 +131,25 @@ const cli_command command_copy = {
     .summary = "copy a store or a node of one",
     .description =
         "Documents, chunks and all other files are copied as they are, also of nodes that this "
-        "version cannot read. What is Zarr version 2 becomes version 3: its chunks are decoded and "
-        "encoded. NEW is a directory, a node in a store, a URL in S3, or, where it ends in .zip or "
+        "version cannot read. What is Zarr version 2 becomes version 3: chunks that version 3 has "
+        "in the same form stay, others are decoded and encoded. With --shards arrays get other "
+        "shards, or none: their inner chunks move as they are, compared with the checksums that "
+        "they carry. NEW is a directory, a node in a store, a URL in S3, or, where it ends in .zip "
+        "or "
         ".ozx, a zip archive of the node. Nothing is overwritten. The copy appears when all of it "
-        "is there; what was version 2 appears node by node.",
-    .examples = (const cli_example[]){{"zarrbridge copy old.zarr new.zarr",
-                                       "a store of version 2 as one of version 3"},
-                                      {"zarrbridge copy x.zarr/a y.zarr/b", "one node"},
-                                      {"zarrbridge copy x.zarr x.zarr.zip", "an archive"},
-                                      {0}},
+        "is there; one of version 2, or with --shards, appears node by node.",
+    .options =
+        (const struct argp_option[]){
+            {"shards", KEY_SHARDS, "SHAPE", 0,
+             "extents of shards, for all arrays of so many dimensions; none: arrays without", 0},
+            {0}},
+    .examples =
+        (const cli_example[]){
+            {"zarrbridge copy old.zarr new.zarr", "a store of version 2 as one of version 3"},
+            {"zarrbridge copy x.zarr/a y.zarr/b", "one node"},
+            {"zarrbridge copy --shards 2048,2048 x.zarr y.zarr", "fewer and larger files"},
+            {"zarrbridge copy x.zarr x.zarr.zip", "an archive"},
+            {0}},
     .keys = (const cli_example[]){{"source", "as given"}, {"copy", "as given"}, {0}},
     .run = copy,
 };

@@ -147,6 +147,22 @@ ZB_API enum zb_code zb_node_withdraw(zb_hierarchy *hierarchy, const char *path, 
 ZB_API enum zb_code zb_node_copy(zb_hierarchy *from, const char *from_path, zb_hierarchy *to,
                                  const char *to_path, zb_error *err);
 
+/* Changes that a copy makes. All zeros: none. */
+typedef struct zb_copy_options {
+    bool reshards; /* arrays get other shards, or none */
+    uint32_t ndim; /* those of so many dimensions alone; 0: all, which lose their shards */
+    const uint64_t *shard_shape; /* [ndim]: extents of shards, made larger to whole inner chunks */
+} zb_copy_options;
+
+/* zb_node_copy with changes. Arrays keep their inner chunks: these move as they are encoded, and
+   what carries a checksum is compared with it (zarrbridge/encoded.h). An array with shards as they
+   are wanted is copied as it is, and so are all other nodes; a copy with changes appears node by
+   node. ZB_EUNSUPPORTED for arrays whose chunks are no inner chunks of their own (zb_chain_of);
+   ZB_EINVAL for extents of 0. options: NULL for none. */
+ZB_API enum zb_code zb_node_copy_as(zb_hierarchy *from, const char *from_path, zb_hierarchy *to,
+                                    const char *to_path, const zb_copy_options *options,
+                                    zb_error *err);
+
 /* Gives the group at `path` consolidated metadata: a copy, in its own document, of the documents of
    all nodes below it, as zarr-python 3 writes it, so that readers that cannot list (web servers)
    find them, with one request. From then on it is kept up to date (docs/writing.md, "Consolidated

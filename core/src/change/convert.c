@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copying, where nodes of version 2 become nodes of version 3. Documents are made anew, and chunks
- * are decoded and encoded: into native byte order, the order C, keys of version 3, and the codecs
- * that readers of version 3 share. zstd, gzip and blosc stay as they are; all others, filters
- * included, make place for the default. Nodes of version 3 are copied as they are.
+ * Copying, where nodes of version 2 become nodes of version 3, or arrays get other shards.
+ * Documents of version 2 are made anew: with native byte order, the order C, keys of version 3, and
+ * the codecs that readers of version 3 share. zstd, gzip and blosc stay as they are; all others,
+ * filters included, make place for the default. Chunks move as they are encoded where that is the
+ * same for both (move_chunks.c). Other nodes of version 3 are copied as they are.
  *
  * The walk goes by the chunks that are stored, and by the grid where the store cannot list. Files
  * of other programs are copied as they are, but not where they would be chunks of version 3. After
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/block.h"
 #include "array/keys.h"
 #include "change/change.h"
 #include "change/copy.h"
@@ -20,122 +22,36 @@
 #include "change/copy_marker.h"
 #include "change/copy_named.h"
 #include "change/create.h"
+#include "change/move_chunks.h"
 #include "change/remove.h"
+#include "change/reshard.h"
 #include "codec/table.h"
 #include "hierarchy/hierarchy.h"
 #include "hierarchy/markers.h"
 #include "hierarchy/path.h"
 #include "hierarchy/version.h"
+#include "node/bare.h"
 #include "node/current.h"
+#include "node/document.h"
 #include "node/node.h"
 #include "node/reserved.h"
 #include "node/v2.h"
 #include "node/version.h"
 #include "node/walk.h"
 #include "zarrbridge/change.h"
-#include "zarrbridge/read.h"
-#include "zarrbridge/write.h"
-
-/* Chunks that are decoded together, so that all threads have work. */
-enum { MOST_CHUNKS = 256 };
-static const uint64_t most_bytes = UINT64_C(64) << 20;
 
 typedef struct converting {
     zb_hierarchy *from, *to;
     const char *from_path, *to_path;
-    zb_node **made; /* the nodes of the copy so far */
-    size_t count;   /* of them */
+    const zb_copy_options *options; /* or NULL */
+    zb_node **made;                 /* the nodes of the copy so far */
+    size_t count;                   /* of them */
+    zb__names listed; /* paths of groups of the copy that are to have consolidated metadata */
 } converting;
-
-/* The chunks in hand, of one array. */
-typedef struct batch {
-    const zb_node *node; /* in the source */
-    zb_writer *writer;   /* of its copy */
-    zb_values *values;   /* what its elements point at */
-    uint64_t start[MOST_CHUNKS][ZB_MAX_NDIM], extent[MOST_CHUNKS][ZB_MAX_NDIM];
-    void *data[MOST_CHUNKS];
-    size_t count;
-    uint64_t bytes;
-} batch;
 
 static char *target_of(const converting *c, const char *path) {
     const char *below = strcmp(path, c->from_path) == 0 ? "" : zb__path_below(path, c->from_path);
     return *below ? zb__path_join(c->to_path, below) : strdup(c->to_path);
-}
-
-/* ---- Chunks ---- */
-
-static void batch_clear(batch *b) {
-    for (size_t i = 0; i < b->count; i++)
-        free(b->data[i]);
-    zb_values_free(b->values);
-    b->values = NULL;
-    b->count = 0;
-    b->bytes = 0;
-}
-
-static enum zb_code batch_run(batch *b, zb_error *err) {
-    const zb_dtype dtype = b->node->array->info.dtype;
-    zb_read reads[MOST_CHUNKS];
-    enum zb_code code = b->count ? zb_values_new(&b->values, err) : ZB_OK;
-    for (size_t i = 0; i < b->count; i++)
-        reads[i] = (zb_read){.node = b->node,
-                             .start = b->start[i],
-                             .count = b->extent[i],
-                             .view = {.data = b->data[i], .dtype = dtype, .values = b->values}};
-    if (!code && b->count)
-        code = zb_array_read(reads, b->count, err);
-    for (size_t i = 0; i < b->count && !code; i++) {
-        const zb_write box = {
-            .start = b->start[i], .count = b->extent[i], .data = b->data[i], .dtype = dtype};
-        code = zb_writer_write(b->writer, &box, err);
-        zb__hierarchy_chunk_done(b->node->hierarchy);
-    }
-    batch_clear(b);
-    return code;
-}
-
-/* Chunks behind the array's edge belong to nobody. */
-static enum zb_code take_chunk(void *context, const char *key, const uint64_t *index,
-                               zb_error *err) {
-    (void)key;
-    batch *b = context;
-    const zb_array_info *info = &b->node->array->info;
-    uint64_t bytes = info->dtype.size; /* a chunk fits in memory: its form was checked */
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        zb_chunk_span span = zb_array_chunk_at(b->node, ZB_GRID_CHUNKS, d, index[d]);
-        b->start[b->count][d] = span.start;
-        b->extent[b->count][d] = span.inside;
-        bytes *= span.inside;
-    }
-    if (bytes == 0)
-        return ZB_OK;
-    b->data[b->count] = malloc(bytes);
-    if (!b->data[b->count])
-        return zb_fail(err, ZB_ENOMEM, "no memory for a chunk of %llu bytes",
-                       (unsigned long long)bytes);
-    b->count++;
-    b->bytes += bytes;
-    return b->count == MOST_CHUNKS || b->bytes >= most_bytes ? batch_run(b, err) : ZB_OK;
-}
-
-static enum zb_code convert_chunks(const zb_node *node, const zb_node *copy, zb_error *err) {
-    const zb_write_options options = {.sync = zb__hierarchy_sync(copy->hierarchy)};
-    batch *b = calloc(1, sizeof *b);
-    if (!b)
-        return zb_fail(err, ZB_ENOMEM, "no memory for copying an array");
-    b->node = node;
-    enum zb_code code = zb_writer_open(copy, &options, &b->writer, err);
-    if (!code)
-        code = node->hierarchy->store->hints.can_list
-                   ? zb__chunk_places_each(node, take_chunk, b, err)
-                   : zb__named_chunks(node, take_chunk, b, err);
-    if (!code)
-        code = batch_run(b, err);
-    batch_clear(b);
-    enum zb_code closed = zb_writer_close(b->writer, code ? NULL : err);
-    free(b);
-    return code ? code : closed;
 }
 
 /* ---- Files of other programs ---- */
@@ -157,7 +73,7 @@ static enum zb_code copy_others(const converting *c, const zb__names *others, zb
     return code;
 }
 
-/* What an array of version 2 has in its directory besides chunks and documents. */
+/* What an array has in its directory besides chunks and documents. */
 typedef struct gathering {
     const zb_node *node, *copy;
     zb__names others;
@@ -168,13 +84,15 @@ static enum zb_code take_other(void *context, const char *key, zb_error *err) {
     const zb__array *old = g->node->array, *new = g->copy->array;
     const char *below = zb__path_below(key, g->node->path), *name = zb__path_name(key);
     uint64_t index[ZB_MAX_NDIM];
-    if (zb__v2_is_metadata(name) || zb__object_is_ours(name) ||
+    const bool is_document =
+        g->node->format == 3 ? strcmp(below, "zarr.json") == 0 : zb__v2_is_metadata(name);
+    if (is_document || zb__object_is_ours(name) ||
         zb__chunk_key_parse(&old->keys, old->info.ndim, below, index))
         return ZB_OK;
     if (strcmp(name, "zarr.json") == 0 ||
         zb__chunk_key_parse(&new->keys, new->info.ndim, below, index))
         return zb_fail(err, ZB_EUNSUPPORTED,
-                       "'%s' is no part of the array, and would be one in version 3: move it away",
+                       "'%s' is no part of the array, and would be one in the copy: move it away",
                        key);
     return zb__names_add_listed(&g->others, (zb__name){.text = strdup(key)}, err);
 }
@@ -254,19 +172,67 @@ static enum zb_code convert_array(converting *c, const zb_node *node, const char
     if (code)
         return code;
     note_made(c, copy);
-    code = convert_chunks(node, copy, err);
+    code = zb__chunks_move(node, copy, err);
     return code ? code : copy_others_of_array(c, node, copy, err);
 }
 
-/* Without the nodes below. */
+/* Without the nodes below, and without consolidated metadata, which describe them. */
+static enum zb_code make_group(converting *c, const zb_node *group, const char *target,
+                               const char *attributes, zb_node **out, zb_error *err) {
+    char *text;
+    size_t size;
+    zb__document document, bare;
+    if (group->format != 3)
+        return zb__group_create_copy(c->to, target, attributes, out, err);
+    enum zb_code code = zb__node_read(c->from, group->path, &text, &size, err);
+    if (!code)
+        code = zb__document_outline(text, size, "zarr.json", &document, err);
+    if (code)
+        return code;
+    if (zb_json_kind_of(zb_json_get(document.json, ZB__CONSOLIDATED)) == ZB_JSON_OBJECT)
+        code = zb__names_add(&c->listed, (zb__name){.text = strdup(target)}, err);
+    if (!code)
+        code = zb__document_without(&document, ZB__CONSOLIDATED, &bare, err);
+    zb__document_free(&document);
+    if (!code) {
+        code = zb__node_create_copy(c->to, target, bare.text, bare.size, out, err);
+        zb__document_free(&bare);
+    }
+    return code;
+}
+
 static enum zb_code copy_group(converting *c, const zb_node *group, const char *target,
                                const char *attributes, zb_error *err) {
     zb_node *copy = NULL;
-    enum zb_code code = zb__group_create_copy(c->to, target, attributes, &copy, err);
+    enum zb_code code = make_group(c, group, target, attributes, &copy, err);
     if (code)
         return code;
     note_made(c, copy);
     return group->format == 3 ? zb__hidden_copy(c->from, group->path, c->to, target, err) : ZB_OK;
+}
+
+/* An array of version 3 that gets other shards. */
+static enum zb_code reshard_array(converting *c, const zb_node *node, const char *target,
+                                  zb_error *err) {
+    char *text;
+    size_t size;
+    zb__document document = {.text = NULL};
+    zb_node *copy = NULL;
+    enum zb_code code = zb__node_read(c->from, node->path, &text, &size, err);
+    if (!code)
+        code = zb__document_parse(text, size, "zarr.json", &document, err);
+    if (!code)
+        code = zb__reshard(node, c->options, &document, err);
+    if (!code)
+        code = zb__node_create_copy(c->to, target, document.text, document.size, &copy, err);
+    zb__document_free(&document);
+    if (code)
+        return code;
+    note_made(c, copy);
+    code = zb__chunks_move(node, copy, err);
+    if (!code)
+        code = zb__hidden_copy(c->from, node->path, c->to, target, err);
+    return code ? code : copy_others_of_array(c, node, copy, err);
 }
 
 static enum zb_code copy_array(converting *c, const char *path, const char *target, zb_error *err) {
@@ -287,6 +253,8 @@ static enum zb_code convert_node(converting *c, const zb__name *entry, zb_error 
         code = zb_fail(err, ZB_ENOMEM, "out of memory for attributes");
     if (!code && !node->array)
         code = copy_group(c, node, target, attributes, err);
+    else if (!code && node->format == 3 && zb__reshard_is_due(node, c->options))
+        code = reshard_array(c, node, target, err);
     else if (!code && node->format == 3)
         code = copy_array(c, entry->text, target, err);
     else if (!code)
@@ -351,6 +319,9 @@ static enum zb_code convert_all(converting *c, const zb__older *older, zb_error 
         code = convert_node(c, &nodes->name[i], err);
     if (!code)
         code = copy_others(c, &older->others, err);
+    for (size_t i = c->listed.count; i > 0 && !code; i--) /* groups below others first */
+        code = zb_group_consolidate(c->to, c->listed.name[i - 1].text, err);
+    zb__names_free(&c->listed);
     end(c, code != ZB_OK);
     return code;
 }
@@ -373,11 +344,29 @@ static enum zb_code convert(converting *c, const zb__older *older, zb_error *err
     return code ? code : convert_all(c, older, err);
 }
 
+static enum zb_code check_options(const zb_copy_options *options, zb_error *err) {
+    for (uint32_t d = 0; options && options->reshards && d < options->ndim; d++) {
+        if (options->shard_shape[d] == 0 || options->ndim > ZB_MAX_NDIM)
+            return zb_fail(err, ZB_EINVAL, "a shard has 1 to %d extents, each of at least 1",
+                           ZB_MAX_NDIM);
+    }
+    return ZB_OK;
+}
+
 enum zb_code zb_node_copy(zb_hierarchy *from, const char *from_path, zb_hierarchy *to,
                           const char *to_path, zb_error *err) {
-    converting c = {.from = from, .to = to, .from_path = from_path, .to_path = to_path};
-    zb__older older;
-    enum zb_code code = zb__copy_as_it_is(from, from_path, to, to_path, &older, err);
+    return zb_node_copy_as(from, from_path, to, to_path, NULL, err);
+}
+
+enum zb_code zb_node_copy_as(zb_hierarchy *from, const char *from_path, zb_hierarchy *to,
+                             const char *to_path, const zb_copy_options *options, zb_error *err) {
+    converting c = {
+        .from = from, .to = to, .from_path = from_path, .to_path = to_path, .options = options};
+    zb__older older = {.always = options && options->reshards};
+    enum zb_code code = check_options(options, err);
+    if (code)
+        return code;
+    code = zb__copy_as_it_is(from, from_path, to, to_path, &older, err);
     if (!code && older.nodes.count > 0) {
         code = convert(&c, &older, err);
         if (code)

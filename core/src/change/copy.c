@@ -196,7 +196,7 @@ static enum zb_code copy_nodes(zb__copying *c, zb__change *change, zb_error *err
                             : zb__named_nodes(c->from, c->from_path, &nodes, err);
     if (code)
         return code;
-    if (c->older && any_older(&nodes)) {
+    if (c->older && (any_older(&nodes) || (c->older->always && nodes.count > 0))) {
         *c->older = (zb__older){.nodes = nodes, .others = c->others};
         c->others = (zb__names){.count = 0};
         return ZB_OK;
@@ -281,7 +281,7 @@ enum zb_code zb__copy_as_it_is(zb_hierarchy *from, const char *from_path, zb_hie
     zb__copying c = {
         .from = from, .to = to, .from_path = from_path, .to_path = to_path, .older = older};
     if (older)
-        *older = (zb__older){.nodes = {.count = 0}};
+        *older = (zb__older){.always = older->always};
     return run(&c, err);
 }
 

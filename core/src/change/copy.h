@@ -3,11 +3,14 @@
 #ifndef ZB_CHANGE_COPY_H
 #define ZB_CHANGE_COPY_H
 
+#include <stdbool.h>
+
 #include "util/names.h"
 #include "zarrbridge/hierarchy.h"
 
-/* What a copy brings to its place, where one of the nodes is of version 2. */
+/* What a copy brings to its place, where one of the nodes is of version 2, or changes otherwise. */
 typedef struct zb__older {
+    bool always;      /* set by the caller: the copy changes nodes of version 3, too */
     zb__names nodes;  /* all of them, or none where all are of version 3 */
     zb__names others; /* keys of objects that belong to no node */
 } zb__older;

@@ -6,6 +6,7 @@
 #include "change/create.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "array/array.h"
 #include "array/build.h"
@@ -203,6 +204,20 @@ enum zb_code zb__array_create_copy(zb_hierarchy *hierarchy, const char *path,
     if (code)
         return zb__node_add_context(hierarchy, "array", path, code, err);
     return create(hierarchy, path, NULL, built, out, err);
+}
+
+enum zb_code zb__node_create_copy(zb_hierarchy *hierarchy, const char *path, const char *text,
+                                  size_t size, zb_node **out, zb_error *err) {
+    zb__built built = {.text = strndup(text, size), .size = size};
+    enum zb_code code = zb__path_check_copy(path, err);
+    if (!code && !built.text)
+        code = zb_fail(err, ZB_ENOMEM, "out of memory for a document");
+    if (!code)
+        code = zb_json_parse(text, size, &built.json, err);
+    if (!code)
+        return create(hierarchy, path, NULL, built, out, err);
+    free(built.text);
+    return zb__node_add_context(hierarchy, "node", path, code, err);
 }
 
 enum zb_code zb_group_create(zb_hierarchy *hierarchy, const char *path, const char *attributes,

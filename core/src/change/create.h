@@ -17,4 +17,8 @@ enum zb_code zb__group_create_copy(zb_hierarchy *hierarchy, const char *path,
 enum zb_code zb__array_create_copy(zb_hierarchy *hierarchy, const char *path,
                                    const zb_array_spec *spec, zb_node **out, zb_error *err);
 
+/* Creates a node of the text of a document, likewise. */
+enum zb_code zb__node_create_copy(zb_hierarchy *hierarchy, const char *path, const char *text,
+                                  size_t size, zb_node **out, zb_error *err);
+
 #endif

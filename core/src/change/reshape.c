@@ -9,9 +9,8 @@
 #include "node/node.h"
 #include "util/json_writer.h"
 
-/* Takes the writer's text as the new value of a member. */
-static enum zb_code edit(zb__document *document, const char *name, zb_json_writer *w,
-                         zb_error *err) {
+enum zb_code zb__document_take(zb__document *document, const char *name, zb_json_writer *w,
+                               zb_error *err) {
     zb_json *json = NULL;
     enum zb_code code = w->text.failed ? zb_fail(err, ZB_ENOMEM, "out of memory for a document")
                                        : zb_json_parse(w->text.data, w->text.size, &json, err);
@@ -26,7 +25,7 @@ static enum zb_code edit_shape(zb__document *document, const uint64_t *shape, ui
                                zb_error *err) {
     zb_json_writer w = {.level = 0};
     zb__json_write_extents(&w, shape, ndim);
-    return edit(document, "shape", &w, err);
+    return zb__document_take(document, "shape", &w, err);
 }
 
 /* ---- The grid ----------------------------------------------------------------------------- */
@@ -65,7 +64,7 @@ static enum zb_code edit_grid(zb__document *document, const zb__array *array, co
     if (!code) {
         zb_json_writer w = {.level = 0};
         zb__rectilinear_print(&w, ndim, array->grid.extent, grown);
-        code = edit(document, "chunk_grid", &w, err);
+        code = zb__document_take(document, "chunk_grid", &w, err);
     }
     for (uint32_t d = 0; d < ndim; d++)
         zb__runs_free(&grown[d]);

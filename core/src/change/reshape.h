@@ -17,4 +17,8 @@ enum zb_code zb__array_reshape(const zb_node *node, const zb__document *document
                                const uint64_t *shape, zb__document *out_document, zb_node **out,
                                zb_error *err);
 
+/* Takes the text of a writer on the stack as the new value of a member of the document's root. */
+enum zb_code zb__document_take(zb__document *document, const char *name, zb_json_writer *w,
+                               zb_error *err);
+
 #endif

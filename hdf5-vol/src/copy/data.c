@@ -2,6 +2,7 @@
 /* The elements of datasets in copies: see data.h. */
 #include "copy/data.h"
 
+#include "copy/moved_chunks.h"
 #include "copy/nested.h"
 #include "copy/pieces.h"
 #include "create/creation_list.h"
@@ -219,6 +220,55 @@ static herr_t import_visited(const vol_import *import, hid_t source, const vol_i
     return result;
 }
 
+/* What the functions for moving chunks are called back with. */
+typedef struct import_elements {
+    const vol_import *import;
+    hid_t source, space;
+    const vol_import_form *form;
+    vol_node *node;
+} import_elements;
+
+static bool import_leaves_out(void *context, const vol_pieces *probe) {
+    const import_elements *e = context;
+    return import_fills_alike(e->import, e->source, e->form, e->space, e->node, probe);
+}
+
+static herr_t import_box(void *context, const uint64_t *start, const uint64_t *count) {
+    const import_elements *e = context;
+    zb_writer *writer;
+    zb_error err = {0};
+    vol_pieces box = vol_pieces_of_box(e->node->zarr, start, count);
+    void *buffer = malloc(vol_pieces_elements(&box) * (size_t)e->form->dtype.size);
+    enum zb_code code = buffer ? vol_writer_get(e->node, &writer, &err)
+                               : zb_fail(&err, ZB_ENOMEM, "no memory for a chunk");
+    const herr_t result =
+        code ? vol_import_failed(e->import->lib, e->node->path, &err)
+             : import_piece(e->import, &box, e->source, e->form, e->space, writer, buffer);
+    free(buffer);
+    return result;
+}
+
+/* *all: nothing is left to do. */
+static herr_t import_chunks(const vol_import *import, hid_t source, const vol_import_form *form,
+                            hid_t space, vol_node *node, bool *all) {
+    import_elements elements = {
+        .import = import, .source = source, .space = space, .form = form, .node = node};
+    const vol_moves moves = {.lib = import->lib,
+                             .dxpl = import->dxpl,
+                             .node = node,
+                             .copy_box = import_box,
+                             .fills_alike = import_leaves_out,
+                             .context = &elements};
+    zb_error err = {0};
+    *all = false;
+    if (form->narrow.size > 0)
+        return 0;
+    herr_t result = vol_chunks_from_hdf5(&moves, source, form->type, all);
+    if (*all && result >= 0 && vol_writer_close(node, &err) != ZB_OK)
+        result = vol_import_failed(import->lib, node->path, &err);
+    return result;
+}
+
 herr_t vol_data_from_hdf5(const vol_import *import, hid_t source, const vol_import_form *form,
                           hid_t space, vol_node *node) {
     vol_pieces pieces;
@@ -227,6 +277,10 @@ herr_t vol_data_from_hdf5(const vol_import *import, hid_t source, const vol_impo
         return 0;
     if (vol_node_is_nested(node))
         return import_nested(import, &pieces, source, space, node);
+    bool all;
+    herr_t moved = import_chunks(import, source, form, space, node, &all);
+    if (all)
+        return moved;
     vol_stored_chunks stored = {.array = NULL};
     leave_out_of_hdf5(import, source, form, space, node, &pieces, &stored);
     herr_t result = import_visited(import, source, form, space, node, &pieces);
@@ -333,6 +387,42 @@ static herr_t export_nested(const vol_copies *copies, bool expands, vol_node *no
     return result;
 }
 
+/* As import_elements. */
+typedef struct export_elements {
+    const vol_copies *copies;
+    vol_node *node;
+    void *dataset;
+    hid_t space;
+} export_elements;
+
+static bool export_leaves_out(void *context, const vol_pieces *probe) {
+    const export_elements *e = context;
+    return export_fills_alike(e->copies, e->node, e->dataset, e->space, probe);
+}
+
+static herr_t export_box(void *context, const uint64_t *start, const uint64_t *count) {
+    const export_elements *e = context;
+    vol_pieces box = vol_pieces_of_box(e->node->zarr, start, count);
+    void *buffer = calloc(vol_pieces_elements(&box), (size_t)vol_node_shown(e->node).size);
+    if (!buffer)
+        return VOL_PUSH(e->copies->lib, DATASET, READERROR, "no memory for a chunk");
+    const herr_t result = export_piece(e->copies, &box, e->node, e->dataset, e->space, buffer);
+    free(buffer);
+    return result;
+}
+
+static herr_t export_chunks(const vol_copies *copies, vol_node *node, void *dataset, hid_t space,
+                            bool *all) {
+    export_elements elements = {.copies = copies, .node = node, .dataset = dataset, .space = space};
+    const vol_moves moves = {.lib = copies->lib,
+                             .dxpl = copies->dxpl,
+                             .node = node,
+                             .copy_box = export_box,
+                             .fills_alike = export_leaves_out,
+                             .context = &elements};
+    return vol_chunks_to_hdf5(&moves, dataset, all);
+}
+
 herr_t vol_data_to_hdf5(const vol_copies *copies, bool expands, vol_node *node, void *dataset,
                         hid_t space) {
     vol_pieces pieces;
@@ -344,6 +434,10 @@ herr_t vol_data_to_hdf5(const vol_copies *copies, bool expands, vol_node *node, 
         return 0; /* an empty array */
     if (vol_node_is_nested(node))
         return export_nested(copies, expands, node, dataset, space, &pieces);
+    bool all;
+    herr_t moved = export_chunks(copies, node, dataset, space, &all);
+    if (all)
+        return moved;
     /* Elements are copied in the form in which programs see them. */
     const uint64_t bytes =
         pieces.bytes / pieces.info->dtype.size * (uint64_t)vol_node_shown(node).size;

@@ -54,6 +54,15 @@ void vol_pieces_begin(vol_pieces *pieces, const zb_node *array) {
         set_box(pieces);
 }
 
+vol_pieces vol_pieces_of_box(const zb_node *array, const uint64_t *start, const uint64_t *count) {
+    vol_pieces box = {.array = array, .info = zb_node_array(array)};
+    for (uint32_t d = 0; d < box.info->ndim; d++) {
+        box.start[d] = start[d];
+        box.count[d] = count[d];
+    }
+    return box;
+}
+
 /* ---- Some chunks only ---- */
 
 /* The place in the grid of the chunk of a number; false when there is no such chunk. */

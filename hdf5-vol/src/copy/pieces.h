@@ -28,6 +28,9 @@ typedef struct vol_pieces {
 void vol_pieces_begin(vol_pieces *pieces, const zb_node *array);
 void vol_pieces_next(vol_pieces *pieces);
 
+/* A piece of a box of an array, and no more. */
+vol_pieces vol_pieces_of_box(const zb_node *array, const uint64_t *start, const uint64_t *count);
+
 /* Visits only these chunks of the array's grid from now on. To be called on the first piece; the
    list must outlive the walk. */
 void vol_pieces_only(vol_pieces *pieces, const vol_stored_chunks *only);

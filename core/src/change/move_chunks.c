@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See move_chunks.h. The walk goes by the chunks that are stored in the source, and by its grid
+ * where the store cannot list.
+ *
+ * Encoded chunks go over by whole chunks, or shards, of the target. Where that fails, the elements
+ * of the same chunks are read: either that works, as where another program has just changed the
+ * source, or it says what is damaged in words that users know.
+ */
+#include "change/move_chunks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array/array.h"
+#include "change/copy_named.h"
+#include "hierarchy/hierarchy.h"
+#include "node/node.h"
+#include "node/walk.h"
+#include "util/list.h"
+#include "zarrbridge/encoded.h"
+#include "zarrbridge/read.h"
+#include "zarrbridge/values.h"
+#include "zarrbridge/write.h"
+
+/* Chunks that are in hand together, so that all threads have work. */
+enum { MOST_CHUNKS = 256, MOST_MOVED = 16384 };
+static const uint64_t most_bytes = UINT64_C(64) << 20;
+
+/* ---- Elements ----------------------------------------------------------------------------- */
+
+/* Boxes of elements in hand. */
+typedef struct boxes {
+    const zb_node *node; /* of the source */
+    zb_writer *writer;
+    zb_values *values; /* what elements point at */
+    uint64_t start[MOST_CHUNKS][ZB_MAX_NDIM], extent[MOST_CHUNKS][ZB_MAX_NDIM];
+    void *data[MOST_CHUNKS];
+    size_t count;
+    uint64_t bytes;
+} boxes;
+
+static void boxes_clear(boxes *b) {
+    for (size_t i = 0; i < b->count; i++)
+        free(b->data[i]);
+    zb_values_free(b->values);
+    b->values = NULL;
+    b->count = 0;
+    b->bytes = 0;
+}
+
+static enum zb_code boxes_run(boxes *b, zb_error *err) {
+    const zb_dtype dtype = b->node->array->info.dtype;
+    zb_read reads[MOST_CHUNKS];
+    enum zb_code code = b->count ? zb_values_new(&b->values, err) : ZB_OK;
+    for (size_t i = 0; i < b->count; i++)
+        reads[i] = (zb_read){.node = b->node,
+                             .start = b->start[i],
+                             .count = b->extent[i],
+                             .view = {.data = b->data[i], .dtype = dtype, .values = b->values}};
+    if (!code && b->count)
+        code = zb_array_read(reads, b->count, err);
+    for (size_t i = 0; i < b->count && !code; i++) {
+        const zb_write box = {
+            .start = b->start[i], .count = b->extent[i], .data = b->data[i], .dtype = dtype};
+        code = zb_writer_write(b->writer, &box, err);
+    }
+    boxes_clear(b);
+    return code;
+}
+
+/* Adds a chunk of the array's grid. Chunks behind the array's edge belong to nobody. */
+static enum zb_code boxes_add(boxes *b, enum zb_grid_level level, const uint64_t *index,
+                              zb_error *err) {
+    const zb_array_info *info = &b->node->array->info;
+    uint64_t bytes = info->dtype.size; /* a chunk fits in memory: its form was checked */
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        zb_chunk_span span = zb_array_chunk_at(b->node, level, d, index[d]);
+        b->start[b->count][d] = span.start;
+        b->extent[b->count][d] = span.inside;
+        bytes *= span.inside;
+    }
+    if (bytes == 0)
+        return ZB_OK;
+    b->data[b->count] = malloc(bytes);
+    if (!b->data[b->count])
+        return zb_fail(err, ZB_ENOMEM, "no memory for a chunk of %llu bytes",
+                       (unsigned long long)bytes);
+    b->count++;
+    b->bytes += bytes;
+    return b->count == MOST_CHUNKS || b->bytes >= most_bytes ? boxes_run(b, err) : ZB_OK;
+}
+
+static enum zb_code take_box(void *context, const char *key, const uint64_t *index, zb_error *err) {
+    boxes *b = context;
+    (void)key;
+    zb__hierarchy_chunk_done(b->node->hierarchy);
+    return boxes_add(b, ZB_GRID_CHUNKS, index, err);
+}
+
+static enum zb_code each_stored(const zb_node *node, zb__chunk_fn fn, void *context,
+                                zb_error *err) {
+    return node->hierarchy->store->hints.can_list ? zb__chunk_places_each(node, fn, context, err)
+                                                  : zb__named_chunks(node, fn, context, err);
+}
+
+static enum zb_code move_elements(boxes *b, zb_error *err) {
+    enum zb_code code = each_stored(b->node, take_box, b, err);
+    if (!code)
+        code = boxes_run(b, err);
+    boxes_clear(b);
+    return code;
+}
+
+/* ---- Encoded chunks ----------------------------------------------------------------------- */
+
+typedef struct moving {
+    const zb_node *from, *to;
+    zb_chain *chain; /* of the source */
+    boxes *boxes;
+    uint64_t *target; /* chunks of the target's grid that get something, each once and in order */
+    size_t targets, capacity;
+    uint64_t sources;   /* chunks of the source */
+    uint64_t *index;    /* [ndim] of each chunk in hand */
+    zb_encoded *chunks; /* in hand, with their indexes */
+    size_t count, most; /* so many, and the chunks of one target more, have room */
+} moving;
+
+static enum zb_code add_target(moving *m, const uint64_t *index, zb_error *err) {
+    uint64_t number = 0;
+    for (uint32_t d = 0; d < m->to->array->info.ndim; d++)
+        number = number * m->to->array->chunk_count[d] + index[d];
+    if (m->targets == m->capacity &&
+        !zb__list_grow(&m->target, m->targets, &m->capacity, sizeof *m->target))
+        return zb_fail(err, ZB_ENOMEM, "no memory for a list of chunks");
+    m->target[m->targets++] = number;
+    return ZB_OK;
+}
+
+/* Adds the chunks of the target that a chunk of the source has elements of. */
+static enum zb_code take_source(void *context, const char *key, const uint64_t *index,
+                                zb_error *err) {
+    moving *m = context;
+    const uint32_t ndim = m->from->array->info.ndim;
+    uint64_t first[ZB_MAX_NDIM], last[ZB_MAX_NDIM], at[ZB_MAX_NDIM];
+    (void)key;
+    for (uint32_t d = 0; d < ndim; d++) {
+        const zb_chunk_span span = zb_array_chunk_at(m->from, ZB_GRID_CHUNKS, d, index[d]);
+        if (span.inside == 0)
+            return ZB_OK;
+        first[d] = at[d] = zb_array_chunk_of(m->to, ZB_GRID_CHUNKS, d, span.start).index;
+        last[d] = zb_array_chunk_of(m->to, ZB_GRID_CHUNKS, d, span.start + span.inside - 1).index;
+    }
+    m->sources++;
+    for (;;) {
+        enum zb_code code = add_target(m, at, err);
+        uint32_t d = ndim;
+        while (d > 0 && at[d - 1] == last[d - 1]) {
+            at[d - 1] = first[d - 1];
+            d--;
+        }
+        if (code || d == 0)
+            return code;
+        at[d - 1]++;
+    }
+}
+
+static int by_number(const void *a, const void *b) {
+    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+static void sort_targets(moving *m) {
+    size_t kept = 0;
+    if (m->targets)
+        qsort(m->target, m->targets, sizeof *m->target, by_number);
+    for (size_t i = 0; i < m->targets; i++) {
+        if (kept == 0 || m->target[kept - 1] != m->target[i])
+            m->target[kept++] = m->target[i];
+    }
+    m->targets = kept;
+}
+
+/* What is in hand, by its elements. */
+static enum zb_code run_elements(moving *m, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < m->count && !code; i++)
+        code = boxes_add(m->boxes, ZB_GRID_INNER, m->chunks[i].index, err);
+    if (!code)
+        code = boxes_run(m->boxes, err);
+    boxes_clear(m->boxes);
+    return code;
+}
+
+static enum zb_code run_encoded(moving *m, zb_error *err) {
+    enum zb_code code = zb_array_get_encoded(m->from, NULL, m->chunks, m->count, err);
+    for (size_t i = 0; i < m->count; i++)
+        m->chunks[i].chain = m->chain;
+    if (!code)
+        code = zb_writer_put_encoded(m->boxes->writer, m->chunks, m->count, err);
+    zb_encoded_clear(m->chunks, m->count);
+    return code;
+}
+
+static enum zb_code run_moving(moving *m, zb_error *err) {
+    enum zb_code code = m->count ? run_encoded(m, err) : ZB_OK;
+    if (code && code != ZB_ECANCELLED)
+        code = run_elements(m, err);
+    m->count = 0;
+    return code;
+}
+
+/* Adds the innermost chunks of a chunk of the target that lie in the array. */
+static void add_inner(moving *m, uint64_t number) {
+    const zb__array *array = m->to->array;
+    const uint32_t ndim = array->info.ndim;
+    uint64_t first[ZB_MAX_NDIM], end[ZB_MAX_NDIM], at[ZB_MAX_NDIM];
+    for (uint32_t d = ndim; d-- > 0; number /= array->chunk_count[d]) {
+        const uint64_t each = array->info.chunk_shape[d] / array->info.inner_shape[d];
+        const uint64_t all = zb_array_chunk_count(m->to, ZB_GRID_INNER, d);
+        first[d] = at[d] = number % array->chunk_count[d] * each;
+        end[d] = all - first[d] < each ? all : first[d] + each;
+    }
+    for (uint32_t d = 1; d > 0;) {
+        uint64_t *index = &m->index[m->count * ndim];
+        memcpy(index, at, ndim * sizeof *at);
+        m->chunks[m->count++] = (zb_encoded){.index = index};
+        for (d = ndim; d > 0 && at[d - 1] + 1 == end[d - 1]; d--)
+            at[d - 1] = first[d - 1];
+        if (d > 0)
+            at[d - 1]++;
+    }
+}
+
+/* Of the source's chunks, about as many as of the target's. */
+static void tell_done(const moving *m, size_t targets, uint64_t *told) {
+    const uint64_t done = (uint64_t)((double)m->sources * (double)targets / (double)m->targets);
+    for (; *told < done; ++*told)
+        zb__hierarchy_chunk_done(m->from->hierarchy);
+}
+
+static enum zb_code move_targets(moving *m, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    uint64_t told = 0;
+    for (size_t i = 0; i < m->targets && !code; i++) {
+        add_inner(m, m->target[i]);
+        if (m->count < m->most && i + 1 < m->targets)
+            continue;
+        code = run_moving(m, err);
+        tell_done(m, i + 1, &told);
+    }
+    return code;
+}
+
+/* Room for the chunks in hand. */
+static enum zb_code make_room(moving *m, zb_error *err) {
+    const zb_array_info *info = &m->to->array->info;
+    uint64_t bytes = info->dtype.size, each = 1, room;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        bytes *= info->inner_shape[d]; /* fits: its layout was checked */
+        each *= info->chunk_shape[d] / info->inner_shape[d];
+    }
+    m->most = bytes >= most_bytes ? 1 : (size_t)(most_bytes / (bytes ? bytes : 1));
+    m->most = m->most < MOST_MOVED ? m->most : MOST_MOVED;
+    room = m->most + each;
+    m->index = calloc((size_t)room, (info->ndim ? info->ndim : 1) * sizeof *m->index);
+    m->chunks = calloc((size_t)room, sizeof *m->chunks);
+    return m->index && m->chunks ? ZB_OK
+                                 : zb_fail(err, ZB_ENOMEM, "no memory for a list of chunks");
+}
+
+static enum zb_code move_encoded(moving *m, zb_error *err) {
+    enum zb_code code = make_room(m, err);
+    if (!code)
+        code = each_stored(m->from, take_source, m, err);
+    if (!code) {
+        sort_targets(m);
+        code = move_targets(m, err);
+    }
+    free(m->target);
+    free(m->index);
+    free(m->chunks);
+    return code;
+}
+
+/* Whether chunks move as they are encoded; if so, the caller frees m->chain. Numbers of chunks have
+   to fit 64 bits. */
+static bool may_move(moving *m) {
+    zb_chain *to;
+    if (zb__array_count_chunks(m->to->array) == UINT64_MAX ||
+        zb_chain_of(m->from, &m->chain, NULL) != ZB_OK)
+        return false;
+    bool may = zb_chain_of(m->to, &to, NULL) == ZB_OK;
+    if (may) {
+        may = zb_chain_compare(m->chain, to, NULL) != ZB_CHAIN_NONE;
+        zb_chain_free(to);
+    }
+    if (!may)
+        zb_chain_free(m->chain);
+    return may;
+}
+
+enum zb_code zb__chunks_move(const zb_node *from, const zb_node *to, zb_error *err) {
+    const zb_write_options options = {.sync = zb__hierarchy_sync(to->hierarchy)};
+    boxes *b = calloc(1, sizeof *b);
+    if (!b)
+        return zb_fail(err, ZB_ENOMEM, "no memory for copying an array");
+    moving m = {.from = from, .to = to, .boxes = b};
+    b->node = from;
+    enum zb_code code = zb_writer_open(to, &options, &b->writer, err);
+    if (!code && may_move(&m)) {
+        code = move_encoded(&m, err);
+        zb_chain_free(m.chain);
+    } else if (!code) {
+        code = move_elements(b, err);
+    }
+    enum zb_code closed = zb_writer_close(b->writer, code ? NULL : err);
+    free(b);
+    return code ? code : closed;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "change/reshard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array/array.h"
+#include "change/reshape.h"
+#include "node/node.h"
+#include "util/json_writer.h"
+#include "zarrbridge/encoded.h"
+
+/* The shape that the chunks of the array's grid get. */
+static void wanted_shape(const zb_array_info *info, const zb_copy_options *options,
+                         uint64_t *shape) {
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        const uint64_t inner = info->inner_shape[d];
+        const uint64_t wanted = options->ndim ? options->shard_shape[d] : inner;
+        const uint64_t whole = wanted / inner + (wanted % inner > 0);
+        if (__builtin_mul_overflow(whole, inner, &shape[d]))
+            shape[d] = wanted / inner * inner;
+    }
+}
+
+bool zb__reshard_is_due(const zb_node *array, const zb_copy_options *options) {
+    const zb_array_info *info = &array->array->info;
+    uint64_t shape[ZB_MAX_NDIM];
+    if (!options || !options->reshards || (options->ndim && options->ndim != info->ndim))
+        return false;
+    wanted_shape(info, options, shape);
+    return (options->ndim != 0) != (info->shard_depth != 0) || info->shard_depth > 1 ||
+           memcmp(shape, info->chunk_shape, info->ndim * sizeof *shape) != 0;
+}
+
+/* The configuration of the codec of shards, whose list has no other (zb_chain_of); NULL where the
+   array has no shards. */
+static const zb_json *sharding_of(const zb_node *array, const zb_json *codecs) {
+    return array->array->info.shard_depth ? zb_json_get(zb_json_first(codecs), "configuration")
+                                          : NULL;
+}
+
+/* In a list of inner chunks' codecs, or a list of the codec of shards alone. */
+static void print_codecs(zb_json_writer *w, const zb_json *sharding, const zb_json *inner,
+                         const zb_array_info *info, bool has_shards) {
+    static const char index_codecs[] =
+        "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},{\"name\":\"crc32c\"}]";
+    const zb_json *index = zb_json_get(sharding, "index_codecs");
+    const zb_json *location = zb_json_get(sharding, "index_location");
+    zb_json *usual = NULL;
+    if (!has_shards) {
+        zb_json_write_value(w, inner);
+        return;
+    }
+    if (!index && zb_json_parse(index_codecs, sizeof index_codecs - 1, &usual, NULL) != ZB_OK)
+        w->text.failed = true;
+    zb_json_begin_array(w);
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "name");
+    zb_json_write_string(w, "sharding_indexed");
+    zb_json_write_name(w, "configuration");
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "chunk_shape");
+    zb__json_write_extents(w, info->inner_shape, info->ndim);
+    zb_json_write_name(w, "codecs");
+    zb_json_write_value(w, inner);
+    zb_json_write_name(w, "index_codecs");
+    if (index || usual)
+        zb_json_write_value(w, index ? index : usual);
+    zb_json_write_name(w, "index_location");
+    zb_json_write_string(w, location ? zb_json_string(location) : "end");
+    zb_json_end_object(w);
+    zb_json_end_object(w);
+    zb_json_end_array(w);
+    zb_json_free(usual);
+}
+
+static void print_grid(zb_json_writer *w, const uint64_t *shape, uint32_t ndim) {
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "name");
+    zb_json_write_string(w, "regular");
+    zb_json_write_name(w, "configuration");
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "chunk_shape");
+    zb__json_write_extents(w, shape, ndim);
+    zb_json_end_object(w);
+    zb_json_end_object(w);
+}
+
+enum zb_code zb__reshard(const zb_node *array, const zb_copy_options *options,
+                         zb__document *document, zb_error *err) {
+    const zb_array_info *info = &array->array->info;
+    uint64_t shape[ZB_MAX_NDIM];
+    zb_chain *chain;
+    enum zb_code code = zb_chain_of(array, &chain, err);
+    if (code)
+        return code;
+    zb_chain_free(chain);
+    const zb_json *codecs = zb_json_get(document->json, "codecs");
+    const zb_json *sharding = sharding_of(array, codecs);
+    const zb_json *inner = sharding ? zb_json_get(sharding, "codecs") : codecs;
+    if (info->ndim == 0 || !inner || (sharding && zb_json_count(codecs) != 1))
+        return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: its shards cannot be changed",
+                       array->path);
+    wanted_shape(info, options, shape);
+    zb_json_writer list = {.level = 0}, grid = {.level = 0};
+    print_codecs(&list, sharding, inner, info, options->ndim != 0);
+    print_grid(&grid, shape, info->ndim);
+    code = zb__document_take(document, "codecs", &list, err);
+    enum zb_code second = zb__document_take(document, "chunk_grid", &grid, code ? NULL : err);
+    return code ? code : second;
+}

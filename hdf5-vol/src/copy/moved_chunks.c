@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: MIT */
+/* See moved_chunks.h. */
+#include "copy/moved_chunks.h"
+
+#include "create/creation_list.h"
+#include "create/filters.h"
+#include "dataset/dataset.h"
+#include "dataset/writers.h"
+#include "hdf5/errors.h"
+#include "hdf5/types.h"
+
+#include "zarrbridge/encoded.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Chunks in hand together, so that all threads have work: their number, and their bytes. */
+#define MOST_CHUNKS 8192
+#define MOST_BYTES ((uint64_t)64 << 20)
+
+/* Chains of chunks from which different filters were left out, of one dataset. */
+#define MOST_CHAINS 8
+
+/* ---- Filters as codecs of the same bytes -------------------------------------------------- */
+
+static void begin_codec(zb_json_writer *out, const char *name) {
+    zb_json_begin_object(out);
+    zb_json_write_name(out, "name");
+    zb_json_write_string(out, name);
+    zb_json_write_name(out, "configuration");
+    zb_json_begin_object(out);
+}
+
+static void end_codec(zb_json_writer *out) {
+    zb_json_end_object(out);
+    zb_json_end_object(out);
+}
+
+static void print_number(zb_json_writer *out, const char *name, unsigned number) {
+    zb_json_write_name(out, name);
+    zb_json_write_uint64(out, number);
+}
+
+/* False for a filter whose bytes no codec makes. Levels count where the bytes are made by us. */
+static bool print_filter(zb_json_writer *out, const vol_filter *f) {
+    const unsigned first = f->count > 0 ? f->values[0] : 0;
+    switch (f->id) {
+    case H5Z_FILTER_SHUFFLE:
+        if (first == 0) /* the list is none of a dataset's, which has the size of its elements */
+            return false;
+        begin_codec(out, "numcodecs.shuffle");
+        print_number(out, "elementsize", first);
+        break;
+    case H5Z_FILTER_DEFLATE:
+        begin_codec(out, "numcodecs.zlib");
+        print_number(out, "level", first <= 9 ? first : 9);
+        break;
+    case H5Z_FILTER_FLETCHER32:
+        begin_codec(out, "numcodecs.fletcher32");
+        break;
+    case VOL_FILTER_ZSTD:
+        begin_codec(out, "zstd");
+        zb_json_write_name(out, "level");
+        zb_json_write_int64(out, f->count > 0 && (int)first <= 22 ? (int)first : 3);
+        zb_json_write_name(out, "checksum");
+        zb_json_write_bool(out, false);
+        break;
+    case VOL_FILTER_BZIP2:
+        begin_codec(out, "numcodecs.bz2");
+        print_number(out, "level", first >= 1 && first <= 9 ? first : 9);
+        break;
+    default:
+        return false;
+    }
+    end_codec(out);
+    return true;
+}
+
+/* Blosc's containers say all of themselves; what is made anew is made as the array's own codec
+   says. */
+static bool print_blosc(zb_json_writer *out, const zb_array_info *info) {
+    for (size_t i = 0; i < info->codec_count; i++) {
+        const zb_codec_info *codec = &info->codecs[i];
+        if (codec->shard_level != info->shard_depth || strcmp(codec->name, "blosc") != 0)
+            continue;
+        zb_json_begin_object(out);
+        zb_json_write_name(out, "name");
+        zb_json_write_string(out, codec->name);
+        if (codec->configuration) {
+            zb_json_write_name(out, "configuration");
+            zb_json_write_value(out, codec->configuration);
+        }
+        zb_json_end_object(out);
+        return true;
+    }
+    return false;
+}
+
+/* The chain of chunks that went through the filters of a creation list, but for those of a mask;
+   NULL where there is none. */
+static zb_chain *chain_of(h5_lib *lib, hid_t dcpl, const zb_node *array, bool big, uint32_t mask) {
+    const int count = lib->H5Pget_nfilters(dcpl);
+    zb_json_writer *out = zb_json_writer_new();
+    zb_chain *chain = NULL;
+    bool known = count >= 0;
+    zb_json_begin_array(out);
+    begin_codec(out, "bytes");
+    zb_json_write_name(out, "endian");
+    zb_json_write_string(out, big ? "big" : "little");
+    end_codec(out);
+    for (int i = 0; i < count && known; i++) {
+        const vol_filter f = vol_filter_at(lib, dcpl, (unsigned)i);
+        if (i < 32 && mask >> i & 1)
+            continue;
+        known = f.id == VOL_FILTER_BLOSC ? print_blosc(out, zb_node_array(array))
+                                         : print_filter(out, &f);
+    }
+    zb_json_end_array(out);
+    char *text = zb_json_writer_end(out, NULL);
+    if (!known || !text || zb_chain_new(array, text, &chain, NULL) != ZB_OK)
+        chain = NULL;
+    free(text);
+    return chain;
+}
+
+/* ---- What can be moved -------------------------------------------------------------------- */
+
+static bool is_big(zb_dtype dtype) {
+    static const uint16_t one = 1;
+    const bool is_host_big = *(const uint8_t *)&one == 0;
+    return dtype.swapped != is_host_big;
+}
+
+/* Whether elements of the HDF5 type have the bytes of the array's, maybe in the other order. */
+static bool same_elements(h5_lib *lib, hid_t type, const zb_array_info *info, bool *big) {
+    zb_dtype dtype;
+    if (!vol_type_to_dtype(lib, type, &dtype) || dtype.kind == ZB_KIND_BOOL)
+        return false;
+    *big = is_big(dtype);
+    dtype.swapped = false;
+    return zb_dtype_equal(dtype, info->dtype);
+}
+
+/* Whether HDF5's chunks are the array's innermost ones. */
+static bool same_chunks(h5_lib *lib, hid_t dcpl, const zb_node *array) {
+    const zb_array_info *info = zb_node_array(array);
+    hsize_t chunk[ZB_MAX_NDIM];
+    if (info->ndim == 0 || lib->H5Pget_layout(dcpl) != H5D_CHUNKED ||
+        lib->H5Pget_chunk(dcpl, ZB_MAX_NDIM, chunk) != (int)info->ndim)
+        return false;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        if (chunk[d] != info->inner_shape[d] || zb_array_run_count(array, d) > 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- Chunks of HDF5 ------------------------------------------------------------------------ */
+
+static herr_t ask_native(const vol_moves *moves, void *dataset, int operation, void *native) {
+    H5VL_optional_args_t args = {.op_type = operation, .args = native};
+    return moves->lib->H5VLdataset_optional(dataset, moves->lib->native, &args, moves->dxpl, NULL);
+}
+
+/* The bytes of a chunk, whose number HDF5 has told. */
+static herr_t get_bytes(const vol_moves *moves, void *dataset, const hsize_t *offset, void *buffer,
+                        size_t size) {
+    size_t taken = size;
+    h5_chunk_read args = {.offset = offset, .buffer = buffer, .buffer_size = &taken};
+    return ask_native(moves, dataset, H5VL_NATIVE_DATASET_CHUNK_READ, &args);
+}
+
+static herr_t put_bytes(const vol_moves *moves, void *dataset, const hsize_t *offset,
+                        const void *buffer, size_t size) {
+    h5_chunk_write args = {.offset = offset, .size = size, .buffer = buffer};
+    h5_chunk_write_v1 old;
+    return ask_native(moves, dataset, H5VL_NATIVE_DATASET_CHUNK_WRITE,
+                      h5_chunk_write_for(moves->lib, &args, &old));
+}
+
+/* ---- From an HDF5 file -------------------------------------------------------------------- */
+
+/* A stored chunk of the file. */
+typedef struct stored_chunk {
+    uint64_t target; /* number of the array's chunk, or shard, that it goes to */
+    uint64_t number; /* its own, among the array's innermost chunks */
+    hsize_t size;
+    uint32_t mask; /* filters that were left out */
+} stored_chunk;
+
+typedef struct chunk_list {
+    const zb_node *array;
+    stored_chunk *chunk;
+    size_t count, capacity;
+    bool are_edges_plain; /* chunks that the edge cuts went through no filter */
+} chunk_list;
+
+/* The index of a chunk in the grid of a level, from its number. */
+static void index_of(const zb_node *array, enum zb_grid_level level, uint64_t number,
+                     uint64_t *index) {
+    for (uint32_t d = zb_node_array(array)->ndim; d-- > 0;) {
+        const uint64_t count = zb_array_chunk_count(array, level, d);
+        index[d] = number % count;
+        number /= count;
+    }
+}
+
+/* The number of all innermost chunks; 0 where there are too many for a number. */
+static uint64_t count_all(const zb_node *array) {
+    uint64_t all = 1;
+    for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++) {
+        if (__builtin_mul_overflow(all, zb_array_chunk_count(array, ZB_GRID_INNER, d), &all))
+            return 0;
+    }
+    return all;
+}
+
+static int take_chunk(const hsize_t *offset, unsigned mask, haddr_t address, hsize_t size,
+                      void *context) {
+    chunk_list *list = context;
+    const zb_array_info *info = zb_node_array(list->array);
+    stored_chunk chunk = {.size = size, .mask = mask};
+    bool is_cut = false;
+    (void)address;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        const zb_chunk_span inner = zb_array_chunk_of(list->array, ZB_GRID_INNER, d, offset[d]);
+        const zb_chunk_span outer = zb_array_chunk_of(list->array, ZB_GRID_CHUNKS, d, offset[d]);
+        if (inner.inside == 0)
+            return H5_ITER_CONT; /* left behind the edge by a dataset that became smaller */
+        is_cut = is_cut || inner.inside < inner.extent;
+        chunk.number =
+            chunk.number * zb_array_chunk_count(list->array, ZB_GRID_INNER, d) + inner.index;
+        chunk.target =
+            chunk.target * zb_array_chunk_count(list->array, ZB_GRID_CHUNKS, d) + outer.index;
+    }
+    if (is_cut && list->are_edges_plain)
+        chunk.mask = UINT32_MAX;
+    if (list->count == list->capacity) {
+        const size_t capacity = list->capacity ? 2 * list->capacity : 256;
+        stored_chunk *more = realloc(list->chunk, capacity * sizeof *more);
+        if (!more)
+            return H5_ITER_ERROR;
+        list->chunk = more;
+        list->capacity = capacity;
+    }
+    list->chunk[list->count++] = chunk;
+    return H5_ITER_CONT;
+}
+
+static int by_target(const void *a, const void *b) {
+    const stored_chunk *left = a, *right = b;
+    if (left->target != right->target)
+        return left->target < right->target ? -1 : 1;
+    return left->number < right->number ? -1 : left->number > right->number;
+}
+
+static int by_number(const void *a, const void *b) {
+    const stored_chunk *left = a, *right = b;
+    return left->number < right->number ? -1 : left->number > right->number;
+}
+
+/* Makes a piece of the first element of the first chunk that is not in the list, which is in the
+   order of numbers. */
+static void probe_unwritten(const chunk_list *list, vol_pieces *probe) {
+    uint64_t number = 0, index[ZB_MAX_NDIM];
+    while (number < list->count && list->chunk[number].number == number)
+        number++;
+    *probe = (vol_pieces){.array = list->array, .info = zb_node_array(list->array)};
+    index_of(list->array, ZB_GRID_INNER, number, index);
+    for (uint32_t d = 0; d < probe->info->ndim; d++) {
+        probe->start[d] = zb_array_chunk_at(list->array, ZB_GRID_INNER, d, index[d]).start;
+        probe->count[d] = 1;
+    }
+}
+
+/* Lists the chunks of a dataset. False where HDF5 does not tell them as they are, or where those
+   that are not written would be other elements in the array. */
+static bool list_chunks(const vol_moves *moves, hid_t source, hid_t dcpl, chunk_list *list) {
+    h5_lib *lib = moves->lib;
+    unsigned options = 0;
+    const uint64_t all = count_all(list->array);
+    /* Libraries before this one passed other offsets to the visitors of chunks. */
+    if (!all || !h5_lib_is_since(lib, 1, 14, 5) || lib->H5Pget_chunk_opts(dcpl, &options) < 0)
+        return false;
+    list->are_edges_plain = options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS;
+    if (lib->H5Dchunk_iter(source, H5P_DEFAULT, take_chunk, list) < 0)
+        return false;
+    if (list->count < all) {
+        vol_pieces probe;
+        if (list->count)
+            qsort(list->chunk, list->count, sizeof *list->chunk, by_number);
+        probe_unwritten(list, &probe);
+        if (!moves->fills_alike(moves->context, &probe))
+            return false;
+    }
+    if (list->count)
+        qsort(list->chunk, list->count, sizeof *list->chunk, by_target);
+    return true;
+}
+
+/* A dataset on its way into an array. */
+typedef struct importing {
+    const vol_moves *moves;
+    hid_t source, dcpl;
+    bool big;
+    zb_writer *writer;
+    chunk_list list;
+    zb_chain *chain[MOST_CHAINS];
+    uint32_t mask[MOST_CHAINS];
+    size_t chains;
+    zb_encoded *chunks; /* in hand */
+    uint64_t *index;    /* [ndim] of each */
+    size_t room;
+} importing;
+
+/* The chain of chunks from which these filters were left out; NULL: there is none. */
+static const zb_chain *find_chain(importing *i, uint32_t mask) {
+    for (size_t k = 0; k < i->chains; k++) {
+        if (i->mask[k] == mask)
+            return i->chain[k];
+    }
+    if (i->chains == MOST_CHAINS)
+        return NULL;
+    i->mask[i->chains] = mask;
+    i->chain[i->chains] = chain_of(i->moves->lib, i->dcpl, i->list.array, i->big, mask);
+    return i->chain[i->chains++];
+}
+
+static bool read_chunk(importing *i, const stored_chunk *chunk, zb_encoded *out) {
+    void *dataset = i->moves->lib->H5VLobject(i->source);
+    hsize_t offset[ZB_MAX_NDIM];
+    for (uint32_t d = 0; d < zb_node_array(i->list.array)->ndim; d++)
+        offset[d] = zb_array_chunk_at(i->list.array, ZB_GRID_INNER, d, out->index[d]).start;
+    out->chain = find_chain(i, chunk->mask);
+    out->data = out->memory = malloc(chunk->size ? (size_t)chunk->size : 1);
+    out->size = (size_t)chunk->size;
+    return dataset && out->chain && out->memory && chunk->size > 0 &&
+           get_bytes(i->moves, dataset, offset, out->memory, out->size) >= 0;
+}
+
+static bool make_room(importing *i, size_t count) {
+    const uint32_t ndim = zb_node_array(i->list.array)->ndim;
+    if (count <= i->room)
+        return true;
+    free(i->chunks);
+    free(i->index);
+    i->chunks = malloc(count * sizeof *i->chunks);
+    i->index = malloc(count * ndim * sizeof *i->index);
+    i->room = i->chunks && i->index ? count : 0;
+    return i->room;
+}
+
+/* Moves listed chunks, all of some targets. */
+static enum zb_code move_some(importing *i, size_t first, size_t end, zb_error *err) {
+    const uint32_t ndim = zb_node_array(i->list.array)->ndim;
+    size_t count = 0;
+    if (!make_room(i, end - first))
+        return zb_fail(err, ZB_ENOMEM, "no memory for encoded chunks");
+    vol_silence silence;
+    bool good = true;
+    vol_silence_begin(i->moves->lib, &silence);
+    for (size_t at = first; at < end && good; at++, count++) {
+        uint64_t *index = &i->index[count * ndim];
+        index_of(i->list.array, ZB_GRID_INNER, i->list.chunk[at].number, index);
+        i->chunks[count] = (zb_encoded){.index = index};
+        good = read_chunk(i, &i->list.chunk[at], &i->chunks[count]);
+    }
+    vol_silence_end(i->moves->lib, &silence);
+    enum zb_code code = good ? zb_writer_put_encoded(i->writer, i->chunks, count, err)
+                             : zb_fail(err, ZB_EIO, "a chunk cannot be read as it is encoded");
+    zb_encoded_clear(i->chunks, count);
+    return code;
+}
+
+/* Copies elements instead. Where that fails, too, what kept the chunks from moving says which. */
+static herr_t copy_some(importing *i, size_t first, size_t end, zb_error *why) {
+    const zb_node *array = i->list.array;
+    for (size_t at = first; at < end; at++) {
+        uint64_t index[ZB_MAX_NDIM], start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
+        if (at > first && i->list.chunk[at].target == i->list.chunk[at - 1].target)
+            continue;
+        index_of(array, ZB_GRID_CHUNKS, i->list.chunk[at].target, index);
+        for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++) {
+            const zb_chunk_span span = zb_array_chunk_at(array, ZB_GRID_CHUNKS, d, index[d]);
+            start[d] = span.start;
+            count[d] = span.inside;
+        }
+        if (i->moves->copy_box(i->moves->context, start, count) < 0)
+            return vol_import_failed(i->moves->lib, i->moves->node->path, why);
+    }
+    return 0;
+}
+
+/* The end of the chunks that are moved together from `first` on. */
+static size_t end_of(const chunk_list *list, size_t first) {
+    uint64_t bytes = 0;
+    size_t end = first;
+    while (end < list->count) {
+        const uint64_t target = list->chunk[end].target;
+        if (end > first && (end - first >= MOST_CHUNKS || bytes >= MOST_BYTES))
+            break;
+        for (; end < list->count && list->chunk[end].target == target; end++)
+            bytes += list->chunk[end].size;
+    }
+    return end;
+}
+
+static herr_t import_list(importing *i) {
+    herr_t result = 0;
+    for (size_t first = 0, end; first < i->list.count && result >= 0; first = end) {
+        zb_error err = {0};
+        end = end_of(&i->list, first);
+        if (move_some(i, first, end, &err) != ZB_OK)
+            result = copy_some(i, first, end, &err);
+    }
+    return result;
+}
+
+/* Whether the chunks of a dataset can move; then they are listed. */
+static bool begin_import(importing *i, hid_t type) {
+    const zb_node *array = i->moves->node->zarr;
+    zb_chain *own;
+    if (!same_elements(i->moves->lib, type, zb_node_array(array), &i->big) ||
+        !same_chunks(i->moves->lib, i->dcpl, array) || zb_chain_of(array, &own, NULL) != ZB_OK)
+        return false;
+    const zb_chain *from = find_chain(i, 0);
+    const bool may = from && zb_chain_compare(from, own, NULL) != ZB_CHAIN_NONE &&
+                     list_chunks(i->moves, i->source, i->dcpl, &i->list);
+    zb_chain_free(own);
+    return may;
+}
+
+herr_t vol_chunks_from_hdf5(const vol_moves *moves, hid_t source, hid_t type, bool *all) {
+    h5_lib *lib = moves->lib;
+    importing i = {.moves = moves, .source = source, .list = {.array = moves->node->zarr}};
+    zb_error err = {0};
+    herr_t result = 0;
+    hid_t saved = vol_stack_save(lib);
+    i.dcpl = lib->H5Dget_create_plist(source);
+    *all = i.dcpl >= 0 && begin_import(&i, type);
+    vol_stack_restore(lib, saved);
+    if (*all && vol_writer_get(moves->node, &i.writer, &err) != ZB_OK)
+        result = vol_import_failed(lib, moves->node->path, &err);
+    else if (*all)
+        result = import_list(&i);
+    for (size_t k = 0; k < i.chains; k++)
+        zb_chain_free(i.chain[k]);
+    free(i.list.chunk);
+    free(i.chunks);
+    free(i.index);
+    vol_release_id(lib, i.dcpl);
+    return result;
+}
+
+/* ---- Into an HDF5 file -------------------------------------------------------------------- */
+
+/* An array on its way into a dataset. */
+typedef struct exporting {
+    const vol_moves *moves;
+    void *dataset;
+    vol_stored_chunks stored; /* innermost chunks */
+    zb_chain *chain;          /* of the dataset's filters */
+    zb_encoded *chunks;       /* in hand, and their indexes */
+    uint64_t (*index)[ZB_MAX_NDIM];
+} exporting;
+
+static herr_t put_some(const exporting *e, size_t count) {
+    const zb_node *array = e->stored.array;
+    hsize_t offset[ZB_MAX_NDIM];
+    herr_t result = 0;
+    for (size_t i = 0; i < count && result >= 0; i++) {
+        for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++)
+            offset[d] = zb_array_chunk_at(array, ZB_GRID_INNER, d, e->index[i][d]).start;
+        if (e->chunks[i].size > 0)
+            result = put_bytes(e->moves, e->dataset, offset, e->chunks[i].data, e->chunks[i].size);
+    }
+    return result;
+}
+
+/* Elements of chunks that could not be had as they are encoded; that says also what is wrong. */
+static herr_t copy_elements(const exporting *e, size_t count) {
+    const zb_node *array = e->stored.array;
+    herr_t result = 0;
+    for (size_t i = 0; i < count && result >= 0; i++) {
+        uint64_t start[ZB_MAX_NDIM], extent[ZB_MAX_NDIM];
+        for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++) {
+            const zb_chunk_span span = zb_array_chunk_at(array, ZB_GRID_INNER, d, e->index[i][d]);
+            start[d] = span.start;
+            extent[d] = span.inside;
+        }
+        result = e->moves->copy_box(e->moves->context, start, extent);
+    }
+    return result;
+}
+
+/* Chunks that are decoded together have so many bytes. */
+static size_t most_together(const zb_array_info *info) {
+    uint64_t bytes = info->dtype.size;
+    for (uint32_t d = 0; d < info->ndim; d++)
+        bytes *= info->inner_shape[d];
+    const uint64_t most = MOST_BYTES / (bytes ? bytes : 1);
+    return most < 1 ? 1 : most < MOST_CHUNKS ? (size_t)most : MOST_CHUNKS;
+}
+
+static herr_t export_stored(exporting *e) {
+    const size_t most = most_together(zb_node_array(e->stored.array));
+    herr_t result = 0;
+    e->chunks = malloc(most * sizeof *e->chunks);
+    e->index = malloc(most * sizeof *e->index);
+    if (!e->chunks || !e->index)
+        return VOL_PUSH(e->moves->lib, DATASET, READERROR, "no memory for encoded chunks of '%s'",
+                        e->moves->node->path);
+    for (size_t first = 0, count; first < e->stored.count && result >= 0; first += count) {
+        count = e->stored.count - first < most ? e->stored.count - first : most;
+        for (size_t i = 0; i < count; i++) {
+            vol_stored_chunks_index(&e->stored, first + i, e->index[i]);
+            e->chunks[i] = (zb_encoded){.index = e->index[i]};
+        }
+        if (zb_array_get_encoded(e->stored.array, e->chain, e->chunks, count, NULL) == ZB_OK)
+            result = put_some(e, count);
+        else
+            result = copy_elements(e, count);
+        zb_encoded_clear(e->chunks, count);
+    }
+    return result;
+}
+
+/* Whether chunks that the array does not have may be left out of the dataset. */
+static bool may_leave_out(const exporting *e) {
+    const uint64_t all = count_all(e->stored.array);
+    chunk_list list = {.array = e->stored.array, .count = e->stored.count};
+    vol_pieces probe;
+    if (!all || e->stored.count == all)
+        return all;
+    list.chunk = calloc(list.count ? list.count : 1, sizeof *list.chunk);
+    for (size_t i = 0; i < list.count && list.chunk; i++)
+        list.chunk[i].number = e->stored.chunk[i].number;
+    if (!list.chunk)
+        return false;
+    probe_unwritten(&list, &probe);
+    free(list.chunk);
+    return e->moves->fills_alike(e->moves->context, &probe);
+}
+
+/* That of the dataset itself: filters may have put into their values what they know of it. */
+static hid_t list_of(const vol_moves *moves, void *dataset) {
+    H5VL_dataset_get_args_t args = {.op_type = H5VL_DATASET_GET_DCPL,
+                                    .args.get_dcpl.dcpl_id = H5I_INVALID_HID};
+    return moves->lib->H5VLdataset_get(dataset, moves->lib->native, &args, moves->dxpl, NULL) < 0
+               ? H5I_INVALID_HID
+               : args.args.get_dcpl.dcpl_id;
+}
+
+/* Whether the chunks of the array can move; then they are listed. */
+static bool begin_export(exporting *e) {
+    vol_node *node = e->moves->node;
+    h5_lib *lib = e->moves->lib;
+    hid_t dcpl = list_of(e->moves, e->dataset), type = vol_node_type(node);
+    unsigned options = 0;
+    bool big;
+    zb_chain *own = NULL;
+    bool may = type >= 0 && dcpl >= 0 &&
+               same_elements(lib, type, zb_node_array(node->zarr), &big) &&
+               same_chunks(lib, dcpl, node->zarr) && lib->H5Pget_chunk_opts(dcpl, &options) >= 0 &&
+               options == 0 && zb_chain_of(node->zarr, &own, NULL) == ZB_OK;
+    if (may)
+        e->chain = chain_of(lib, dcpl, node->zarr, big, 0);
+    may = may && e->chain && zb_chain_compare(own, e->chain, NULL) != ZB_CHAIN_NONE &&
+          vol_stored_chunks_of(node->zarr, ZB_GRID_INNER, &e->stored, NULL) == ZB_OK &&
+          may_leave_out(e);
+    vol_release_id(lib, type);
+    vol_release_id(lib, dcpl);
+    zb_chain_free(own);
+    return may;
+}
+
+herr_t vol_chunks_to_hdf5(const vol_moves *moves, void *dataset, bool *all) {
+    exporting e = {.moves = moves, .dataset = dataset};
+    hid_t saved = vol_stack_save(moves->lib);
+    *all = begin_export(&e);
+    vol_stack_restore(moves->lib, saved);
+    const herr_t result = *all ? export_stored(&e) : 0;
+    zb_chain_free(e.chain);
+    vol_stored_chunks_free(&e.stored);
+    free(e.chunks);
+    free(e.index);
+    return result;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies with other shards: elements, documents and other files are those of the source, and damage
+   ends the copy. */
+#include "store/fixture.h"
+#include "support/store.h"
+#include "zarrbridge/change.h"
+#include "zarrbridge/encoded.h"
+#include "zarrbridge/sys/hierarchy.h"
+
+#define ROWS 21
+#define COLUMNS 34
+#define ELEMENTS (ROWS * COLUMNS)
+
+static const zb_dtype type = {.kind = ZB_KIND_INT, .size = 2};
+static const uint64_t inner[] = {4, 5};
+
+static zb_node *new_array(zb_hierarchy *h, const char *path, const uint64_t *shards,
+                          const char *codecs) {
+    static const uint64_t shape[] = {ROWS, COLUMNS};
+    const int16_t fill = -3;
+    const zb_array_spec spec = {.ndim = 2,
+                                .shape = shape,
+                                .inner_shape = inner,
+                                .shard_shape = shards,
+                                .dtype = type,
+                                .fill_value = &fill,
+                                .codecs = codecs,
+                                .attributes = "{\"unit\":\"m\"}"};
+    zb_node *node;
+    zb_error err;
+    ASSERT_OK(zb_array_create(h, path, &spec, &node, &err), err);
+    return node;
+}
+
+/* Some chunks are all fill, and not stored. */
+static void fill_in(const zb_node *node, int16_t *values) {
+    for (size_t i = 0; i < ELEMENTS; i++)
+        values[i] = i % COLUMNS < 12 && i / COLUMNS > 7 ? -3 : (int16_t)(i * 7);
+    const zb_write all = {.data = values, .dtype = type};
+    zb_writer *writer;
+    zb_error err;
+    ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
+    ASSERT_OK(zb_writer_write(writer, &all, &err), err);
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+}
+
+static zb_node *assert_copy(zb_hierarchy *h, const char *path, const int16_t *values) {
+    int16_t read[ELEMENTS];
+    zb_node *node;
+    zb_error err;
+    ASSERT_OK(zb_node_open(h, path, &node, &err), err);
+    const zb_read all = {.node = node, .view = {.data = read, .dtype = type}};
+    ASSERT_OK(zb_array_read(&all, 1, &err), err);
+    assert_memory_equal(read, values, sizeof read);
+    return node;
+}
+
+static void count_chunk(void *context) {
+    ++*(size_t *)context;
+}
+
+static void test_shards(void **state) {
+    static const uint64_t old[][2] = {{0, 0}, {8, 10}, {4, 5}, {24, 40}};
+    static const uint64_t new[][2] = {{0, 0}, {9, 30}, {1, 1}, {100, 7}, {8, 10}};
+    int16_t values[ELEMENTS];
+    zb_error err;
+    (void)state;
+    for (size_t a = 0; a < 4; a++) {
+        for (size_t b = 0; b < 5; b++) {
+            zb_hierarchy *from = store_new(), *to = store_new();
+            size_t told = 0;
+            zb_node *group = store_group(from, "g", "{\"whose\":\"ours\"}");
+            zb_node *node = new_array(from, "g/a", old[a][0] ? old[a] : NULL, NULL);
+            fill_in(node, values);
+            store_set(from, "g/a/readme", "kept");
+            ASSERT_OK(zb_group_consolidate(from, "g", &err), err);
+            zb_hierarchy_tell_chunks(from, count_chunk, &told);
+            const zb_copy_options options = {
+                .reshards = true, .ndim = new[b][0] ? 2 : 0, .shard_shape = new[b]};
+            ASSERT_OK(zb_node_copy_as(from, "g", to, "h", &options, &err), err);
+            zb_node *copy = assert_copy(to, "h/a", values);
+            const zb_array_info *info = zb_node_array(copy);
+            assert_int_equal(info->shard_depth, new[b][0] ? 1 : 0);
+            for (uint32_t d = 0; d < 2; d++) {
+                assert_int_equal(info->inner_shape[d], inner[d]);
+                const uint64_t least = new[b][0] ? new[b][d] : inner[d];
+                assert_int_equal(info->chunk_shape[d],
+                                 (least + inner[d] - 1) / inner[d] * inner[d]);
+            }
+            assert_true(told > 0);
+            zb_stored stored;
+            ASSERT_OK(zb_array_stored(node, &stored, &err), err);
+            assert_true(told >= stored.chunks);
+            char *text = store_text(to, "h/a/readme");
+            assert_string_equal(text, "kept");
+            free(text);
+            text = store_text(to, "h/zarr.json");
+            assert_non_null(strstr(text, "consolidated_metadata"));
+            assert_non_null(strstr(text, "ours"));
+            free(text);
+            zb_node_release(copy);
+            zb_node_release(node);
+            zb_node_release(group);
+            zb_hierarchy_release(from);
+            zb_hierarchy_release(to);
+        }
+    }
+}
+
+/* Arrays of other dimensions, and those that have these shards already, are the same documents. */
+static void test_others_stay(void **state) {
+    static const uint64_t shards[] = {8, 10};
+    int16_t values[ELEMENTS];
+    zb_hierarchy *from = store_new(), *to = store_new();
+    zb_error err;
+    (void)state;
+    zb_node *node = new_array(from, "a", shards, NULL);
+    fill_in(node, values);
+    store_set(from, "one/zarr.json",
+              "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[4],\"data_type\":\"int8\","
+              "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[2]}},"
+              "\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":0,"
+              "\"codecs\":[{\"name\":\"bytes\"}]}");
+    const zb_copy_options options = {.reshards = true, .ndim = 2, .shard_shape = shards};
+    ASSERT_OK(zb_node_copy_as(from, "a", to, "a", &options, &err), err);
+    ASSERT_OK(zb_node_copy_as(from, "one", to, "one", &options, &err), err);
+    static const char *const documents[] = {"a/zarr.json", "one/zarr.json"};
+    for (size_t i = 0; i < 2; i++) {
+        char *x = store_text(from, documents[i]), *y = store_text(to, documents[i]);
+        assert_string_equal(x, y);
+        free(x);
+        free(y);
+    }
+    zb_node_release(node);
+    zb_hierarchy_release(from);
+    zb_hierarchy_release(to);
+}
+
+/* A chunk whose checksum does not fit ends the copy, in the words of reading, and nothing stays. */
+static void test_damage(void **state) {
+    static const char *const codecs[] = {
+        "[{\"name\":\"gzip\",\"configuration\":{\"level\":5}}]",
+        "[{\"name\":\"zstd\",\"configuration\":{\"level\":3,\"checksum\":true}}]",
+        "[{\"name\":\"crc32c\"}]", "[{\"name\":\"numcodecs.fletcher32\"}]"};
+    static const uint64_t shards[] = {8, 10}, first[2];
+    int16_t values[ELEMENTS];
+    zb_error err;
+    (void)state;
+    for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
+        zb_hierarchy *from = store_new(), *to = store_new();
+        zb_node *node = new_array(from, "a", NULL, codecs[i]), *copy;
+        fill_in(node, values);
+        zb_encoded chunk = {.index = first};
+        ASSERT_OK(zb_array_get_encoded(node, NULL, &chunk, 1, &err), err);
+        char *bytes = malloc(chunk.size);
+        memcpy(bytes, chunk.data, chunk.size);
+        bytes[chunk.size / 2] ^= 4;
+        const zb_part part = {.data = bytes, .size = chunk.size};
+        ASSERT_OK(zb_store_put(zb_hierarchy_store(from), "a/c/0/0", &part, 1, ZB_SYNC_NONE, &err),
+                  err);
+        const zb_copy_options options = {.reshards = true, .ndim = 2, .shard_shape = shards};
+        assert_int_not_equal(zb_node_copy_as(from, "a", to, "a", &options, &err), ZB_OK);
+        assert_non_null(strstr(err.message, "array /a, chunk c/0/0"));
+        assert_int_equal(zb_node_open(to, "a", &copy, NULL), ZB_ENOTFOUND);
+        free(bytes);
+        zb_encoded_clear(&chunk, 1);
+        zb_node_release(node);
+        zb_hierarchy_release(from);
+        zb_hierarchy_release(to);
+    }
+}
+
+/* Codecs around shards leave inner chunks without bytes of their own. */
+static void test_refused(void **state) {
+    static const uint64_t shards[] = {8, 10}, zero[] = {0, 1};
+    zb_hierarchy *from = store_new(), *to = store_new();
+    zb_error err;
+    (void)state;
+    zb_node *node = new_array(
+        from, "a", NULL,
+        "[{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[2,5],\"codecs\":"
+        "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}],\"index_codecs\":"
+        "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]}},"
+        "{\"name\":\"gzip\",\"configuration\":{\"level\":1}}]");
+    zb_copy_options options = {.reshards = true, .ndim = 2, .shard_shape = shards};
+    assert_int_equal(zb_node_copy_as(from, "a", to, "a", &options, &err), ZB_EUNSUPPORTED);
+    options.shard_shape = zero;
+    assert_int_equal(zb_node_copy_as(from, "a", to, "a", &options, &err), ZB_EINVAL);
+    zb_node_release(node);
+    zb_hierarchy_release(from);
+    zb_hierarchy_release(to);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shards), cmocka_unit_test(test_others_stay),
+        cmocka_unit_test(test_damage), cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
