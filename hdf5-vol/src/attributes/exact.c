@@ -166,9 +166,9 @@ static void print_parts(zb_json_writer *w, const vol_attr_elements *e, const ent
     }
     if (parts->with_bytes)
         print_bytes(w, e);
-    if (e->named) {
+    if (e->committed) {
         zb_json_write_name(w, zb_hdf5_member_name(ZB_HDF5_NAMED));
-        zb_json_write_string(w, e->named);
+        zb_json_write_string(w, e->committed);
     }
     if (e->is_utf8) {
         zb_json_write_name(w, NAME_CHARSET);
@@ -234,7 +234,7 @@ enum zb_code vol_exact_print(vol_node *owner, const vol_attr_elements *elements,
     if (code)
         return code;
     const zb_json *value = zb_json_first(object);
-    if (elements->named || elements->is_utf8 || elements->new_refs > 0 ||
+    if (elements->committed || elements->is_utf8 || elements->new_refs > 0 ||
         !is_plain_enough(owner, elements, &space, value)) {
         const entry_parts parts = {.with_bytes = needs_bytes(elements, &space, value)};
         code = print_entry(lib, elements, &space, &parts, out, err);
@@ -343,7 +343,7 @@ static void hold_new_refs(h5_lib *lib, const zb_json *entry, hid_t type, vol_att
 static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *space,
                   const vol_form *form, const zb_json *entry, void *elements) {
     h5_lib *lib = attrs->lib;
-    const char *named = zb_json_string(zb_hdf5_entry_named(entry));
+    const char *committed = zb_json_string(zb_hdf5_entry_named(entry));
     const char *array = elements ? NULL : vol_large_array(entry);
     vol_attr attr = {.kind = form->kind == VOL_FORM_TEXT && form->text.is_variable ? VOL_ATTR_TEXT
                                                                                    : VOL_ATTR_BYTES,
@@ -354,7 +354,7 @@ static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *
                      .dtype = {.size = (uint32_t)form->size},
                      .name = strdup(name),
                      .space = new_space(lib, space),
-                     .named = named ? strdup(named) : NULL,
+                     .committed = committed ? strdup(committed) : NULL,
                      .is_utf8 = has_utf8_name(entry),
                      .array = array ? strdup(array) : NULL,
                      .data = elements};

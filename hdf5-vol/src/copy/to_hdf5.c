@@ -160,7 +160,7 @@ static herr_t copy_children(copy_job *job, vol_node *group, void *new_group, con
         if (vol_link_open(link, &err) != ZB_OK) {
             VOL_PUSH_ZB(job->lib, SYM, CANTOPENOBJ, &err);
             result = -1;
-        } else if (link->named)
+        } else if (link->is_entry)
             result = copy_named(job, link, new_group, above);
         else
             result = link->node ? copy_into(job, link->node, new_group, &self, link->name, above)

@@ -265,8 +265,8 @@ static enum zb_code fail_type(zb_error *err) {
                    "converts the elements, such as H5T_NATIVE_DOUBLE for floats of VAX");
 }
 
-/* A copy is printed: to HDF5 the elements of a named type that it has opened lie in a file, and so
-   equal no other type. */
+/* A copy is printed: to HDF5 the elements of a committed datatype that it has opened lie in a file,
+   and so equal no other type. */
 enum zb_code vol_type_print(h5_lib *lib, hid_t type, zb_json_writer *out, zb_error *err) {
     size_t size = 0;
     if (lacks_members(lib, type))

@@ -146,16 +146,16 @@ enum zb_code vol_alias_create_by(const vol_place *place, vol_node *node, const c
     if (!code)
         code = check_size(node, aliases, place, err);
     if (!code)
-        code = vol_link_new_named(place->name, VOL_LINK_ALIAS, way, &link, err);
+        code = vol_link_new_entry(place->name, VOL_LINK_ALIAS, way, &link, err);
     if (!code)
-        code = vol_named_add(place->group, link, err);
+        code = vol_link_entry_add(place->group, link, err);
     if (code)
         return code;
     vol_owners_note_links(node);
     code = vol_alias_list_add(aliases, link, err);
     aliases->changed = true;
     if (code) {
-        vol_named_remove(link);
+        vol_link_entry_remove(link);
         return code;
     }
     link->alias_of = node;
@@ -190,7 +190,7 @@ void vol_alias_remove(vol_link *link) {
     if (link->kind == VOL_LINK_ALIAS)
         vol_alias_is_lost(link); /* so that the node's list is known, and stored without this one */
     drop_name(link);
-    vol_named_remove(link);
+    vol_link_entry_remove(link);
 }
 
 void vol_alias_forget_names(vol_node *node) {
@@ -226,9 +226,9 @@ enum zb_code vol_alias_gather(vol_node *top, zb_error *err) {
 }
 
 void vol_alias_drop_below(vol_node *top) {
-    const vol_link_list *named = vol_named_known(top);
-    for (size_t i = 0; named && i < named->count; i++)
-        drop_name(named->link[i]);
+    const vol_link_list *entries = vol_link_entries_known(top);
+    for (size_t i = 0; entries && i < entries->count; i++)
+        drop_name(entries->link[i]);
     for (size_t i = 0; i < vol_links_count(top); i++)
         if (vol_links_at(top, i)->node)
             vol_alias_drop_below(vol_links_at(top, i)->node);
@@ -270,9 +270,9 @@ enum zb_code vol_alias_store_names(vol_node *node, zb_error *err) {
 void vol_alias_forget(vol_node *node) {
     vol_links_set_listed(node, false);
     vol_order_forget(node);
-    const vol_link_list *named = vol_named_known(node);
-    for (size_t i = 0; named && i < named->count; i++)
-        vol_alias_forget_names(named->link[i]->alias_of);
+    const vol_link_list *entries = vol_link_entries_known(node);
+    for (size_t i = 0; entries && i < entries->count; i++)
+        vol_alias_forget_names(entries->link[i]->alias_of);
     vol_alias_forget_names(node);
-    vol_named_forget(node);
+    vol_link_entries_forget(node);
 }

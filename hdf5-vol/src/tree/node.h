@@ -23,7 +23,7 @@
 
 struct vol_aliases;
 struct vol_dimension_set;
-struct vol_named;
+struct vol_link_entry_set;
 struct vol_object;
 struct vol_stored_chunks;
 struct vol_waiting;
@@ -59,10 +59,10 @@ struct vol_node {
     uint64_t deleted_bytes; /* dataset/deleted.c: what a deleted one takes of the memory for such */
 
     /* Groups. */
-    vol_links links;                /* links/links.c */
-    vol_order order;                /* links/link_order.c */
-    struct vol_named *named;        /* links/named_links.c; NULL until asked for */
-    struct vol_dimension_set *uses; /* scales/dimension_uses.c; NULL until asked for */
+    vol_links links;                         /* links/links.c */
+    vol_order order;                         /* links/link_order.c */
+    struct vol_link_entry_set *link_entries; /* links/link_entries.c; NULL until asked for */
+    struct vol_dimension_set *uses;          /* scales/dimension_uses.c; NULL until asked for */
 
     /* Datasets. */
     vol_dataset dataset;                     /* dataset/dataset.c */
@@ -94,8 +94,8 @@ char *vol_path_join(const char *above, const char *between, const char *name);
 enum zb_code vol_node_child_path(const vol_node *group, const char *name, char **out,
                                  zb_error *err);
 
-/* The member of side.h with the type (type_json.h) of a named datatype, and a new one of that type:
-   -1 when there is none. */
+/* The member of side.h with the type (type_json.h) of a committed datatype, and a new one of that
+   type: -1 when there is none. */
 hid_t vol_node_datatype(vol_node *node);
 
 /* What waits in a node, for all who ask before they change it: data in its writer (writers.c), and

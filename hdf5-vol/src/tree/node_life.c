@@ -9,7 +9,7 @@
 #include "hdf5/errors.h"
 #include "links/alias_list.h"
 #include "links/links.h"
-#include "links/named_links.h"
+#include "links/link_entries.h"
 #include "scales/dimension_set.h"
 #include "tree/loose.h"
 #include "tree/side.h"
@@ -63,8 +63,8 @@ void vol_node_free(vol_node *node) {
         return;
     for (size_t i = 0; i < vol_links_count(node); i++)
         vol_node_free(vol_links_at(node, i)->node);
-    vol_links_clear(node); /* named links are in both lists */
-    vol_named_forget(node);
+    vol_links_clear(node); /* entries are in both lists */
+    vol_link_entries_forget(node);
     vol_alias_list_free(node->aliases);
     vol_dimension_set_free(node->uses);
     node->file->node_count--;

@@ -52,7 +52,7 @@ enum zb_code vol_side_set(vol_node *node, enum zb_hdf5_member member, const char
 enum zb_code vol_side_set_entry(vol_node *node, const char *attribute, const char *json,
                                 zb_error *err);
 
-/* The entry of a link (links/named_links.h) likewise; vol_side_get does not see it before it is
+/* The entry of a link (links/link_entries.h) likewise; vol_side_get does not see it before it is
    stored. */
 enum zb_code vol_side_set_link(vol_node *node, const char *link, const char *json, zb_error *err);
 
