@@ -89,8 +89,8 @@ static bool parse_extent(const zb_json *entry, size_t element_size, extent *out)
 
 static bool is_same_bytes(const vol_form *form, size_t count, const void *a, const void *b) {
     size_t left_size, right_size;
-    unsigned char *left = vol_elements_pack(form, count, a, true, &left_size);
-    unsigned char *right = vol_elements_pack(form, count, b, true, &right_size);
+    unsigned char *left = vol_elements_pack(form, count, a, VOL_PACK_STORED, &left_size);
+    unsigned char *right = vol_elements_pack(form, count, b, VOL_PACK_STORED, &right_size);
     const bool same =
         left && right && left_size == right_size && memcmp(left, right, left_size) == 0;
     free(left);
@@ -117,15 +117,30 @@ static bool is_plain_enough(vol_node *owner, const vol_attr_elements *e, const e
     return same;
 }
 
-static bool needs_bytes(const vol_attr_elements *e, const extent *space, const zb_json *value) {
+static bool is_never(const vol_form *form, uint64_t *token, void *context) {
+    (void)form, (void)token, (void)context;
+    return false;
+}
+
+/* The references of bytes are those of the plain value, which so has to give them back. */
+static enum zb_code ask_for_bytes(const vol_attr_elements *e, const extent *space,
+                                  const zb_json *value, bool *needed, zb_error *err) {
     void *parsed;
+    *needed = false;
     if (space->is_null)
-        return false;
-    if (vol_elements_parse(e->form, space->ndim, space->dims, e->count, value, &parsed) != ZB_OK)
-        return true;
-    const bool same = is_same_bytes(e->form, e->count, parsed, e->data);
-    vol_elements_free(e->form, e->count, parsed);
-    return !same;
+        return ZB_OK;
+    const enum zb_code code =
+        vol_elements_parse(e->form, space->ndim, space->dims, e->count, value, &parsed);
+    *needed = code || !is_same_bytes(e->form, e->count, parsed, e->data);
+    if (!code)
+        vol_elements_free(e->form, e->count, parsed);
+    else if (!vol_elements_references(e->form, e->count, (void *)e->data, is_never, NULL))
+        return zb_fail(
+            err, ZB_EUNSUPPORTED,
+            "attribute '%s' has references beside what JSON cannot say; store them in an "
+            "attribute of their own",
+            e->name);
+    return ZB_OK;
 }
 
 static void print_extents(zb_json_writer *out, const char *name, const extent *e,
@@ -142,7 +157,7 @@ static void print_extents(zb_json_writer *out, const char *name, const extent *e
 
 static void print_bytes(zb_json_writer *out, const vol_attr_elements *e) {
     size_t size;
-    unsigned char *bytes = vol_elements_pack(e->form, e->count, e->data, true, &size);
+    unsigned char *bytes = vol_elements_pack(e->form, e->count, e->data, VOL_PACK_STORED, &size);
     zb_json_write_name(out, "data");
     vol_elements_write_base64(bytes ? out : NULL, bytes, bytes ? size : 0);
     free(bytes);
@@ -236,8 +251,10 @@ enum zb_code vol_exact_print(vol_node *owner, const vol_attr_elements *elements,
     const zb_json *value = zb_json_first(object);
     if (elements->committed || elements->is_utf8 || elements->new_refs > 0 ||
         !is_plain_enough(owner, elements, &space, value)) {
-        const entry_parts parts = {.with_bytes = needs_bytes(elements, &space, value)};
-        code = print_entry(lib, elements, &space, &parts, out, err);
+        entry_parts parts = {.plain = NULL};
+        code = ask_for_bytes(elements, &space, value, &parts.with_bytes, err);
+        if (!code)
+            code = print_entry(lib, elements, &space, &parts, out, err);
     }
     zb_json_free(object);
     return code;
@@ -253,11 +270,11 @@ enum zb_code vol_exact_print_whole(vol_node *owner, const vol_attr_elements *ele
     enum zb_code code = parse_member(elements->name, plain, &object, err);
     if (code)
         return code;
-    const entry_parts parts = {.plain = plain,
-                               .with_bytes = !vol_form_has(elements->form, VOL_FORM_REFERENCE) &&
-                                             needs_bytes(elements, &space, zb_json_first(object))};
+    entry_parts parts = {.plain = plain};
+    if (!vol_form_has(elements->form, VOL_FORM_REFERENCE))
+        code = ask_for_bytes(elements, &space, zb_json_first(object), &parts.with_bytes, err);
     zb_json_free(object);
-    return print_entry(owner->file->lib, elements, &space, &parts, out, err);
+    return code ? code : print_entry(owner->file->lib, elements, &space, &parts, out, err);
 }
 
 enum zb_code vol_exact_print_hidden(vol_node *owner, const vol_attr_elements *elements,
@@ -280,6 +297,43 @@ enum zb_code vol_exact_print_hidden(vol_node *owner, const vol_attr_elements *el
 
 /* ---- Reading ---- */
 
+/* The elements in the form of the plain value; NULL when memory runs out. */
+static char *print_plain(const vol_form *form, const extent *space, vol_node *owner, hid_t type,
+                         const char *name, const void *elements) {
+    char *printed;
+    const vol_attr_elements e = {
+        .name = name, .type = type, .form = form, .count = space->count, .data = elements};
+    return vol_attr_print(owner, &e, space->ndim, space->dims, &printed, NULL) == ZB_OK ? printed
+                                                                                        : NULL;
+}
+
+static bool make_null(const vol_form *form, uint64_t *token, void *context) {
+    (void)form, (void)context;
+    *token = 0;
+    return true;
+}
+
+/* What the bytes have to print as. Where there are references the elements take them of the value,
+   in which they may have the names of objects that have moved or gone. A value that cannot be
+   parsed has none (ask_for_bytes). */
+static char *take_meant(const vol_form *form, const extent *space, vol_node *owner, hid_t type,
+                        const zb_json *value, void *elements) {
+    void *parsed;
+    if (!vol_form_has(form, VOL_FORM_REFERENCE))
+        return zb_json_print(value);
+    const enum zb_code code =
+        vol_elements_parse(form, space->ndim, space->dims, space->count, value, &parsed);
+    if (code) {
+        vol_elements_references(form, space->count, elements, make_null, NULL);
+        return code == ZB_ENOMEM ? NULL : zb_json_print(value);
+    }
+    char *meant = vol_elements_take_references(form, space->count, elements, parsed)
+                      ? print_plain(form, space, owner, type, zb_json_name(value), parsed)
+                      : NULL;
+    vol_elements_free(form, space->count, parsed);
+    return meant;
+}
+
 /* The bytes of an entry, as elements that print as the value does; NULL when there are none. */
 static void *elements_of_bytes(const vol_form *form, const extent *space, vol_node *owner,
                                hid_t type, const zb_json *entry, const zb_json *value) {
@@ -292,14 +346,9 @@ static void *elements_of_bytes(const vol_form *form, const extent *space, vol_no
     free(bytes);
     if (!elements)
         return NULL;
-    char *printed = NULL, *meant = zb_json_print(value);
-    const vol_attr_elements e = {.name = zb_json_name(value),
-                                 .type = type,
-                                 .form = form,
-                                 .count = space->count,
-                                 .data = elements};
-    const enum zb_code code = vol_attr_print(owner, &e, space->ndim, space->dims, &printed, NULL);
-    const bool same = !code && meant && strcmp(printed, meant) == 0;
+    char *meant = take_meant(form, space, owner, type, value, elements);
+    char *printed = print_plain(form, space, owner, type, zb_json_name(value), elements);
+    const bool same = printed && meant && strcmp(printed, meant) == 0;
     free(printed);
     free(meant);
     if (same)

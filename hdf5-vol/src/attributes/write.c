@@ -301,6 +301,7 @@ static herr_t store(vol_node *owner, const vol_attr_value *value, hid_t shown) {
     vol_form *form;
     zb_error err = {0};
     const bool is_of_scale = vol_scale_takes(owner, value);
+    const hssize_t count = owner->file->lib->H5Sget_select_npoints(value->space);
     if (vol_form_new(owner->file, shown, &form, &err) != ZB_OK)
         return vol_attr_push_failed(owner->file->lib, "write", value->name, &err);
     herr_t result = convert(owner, &stored, shown, form, &converted);
@@ -309,7 +310,6 @@ static herr_t store(vol_node *owner, const vol_attr_value *value, hid_t shown) {
                              : store_in_document(owner, &stored, shown);
     if (result >= 0 && is_of_scale)
         vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
-    const hssize_t count = owner->file->lib->H5Sget_select_npoints(value->space);
     vol_elements_free(form, count > 0 ? (size_t)count : 0, converted);
     vol_form_free(form);
     return result;
