@@ -376,16 +376,18 @@ static bool has_utf8_name(const zb_json *entry) {
 }
 
 /* The type in which the attribute shows, if the entry tells one that differs in nothing but the
-   kind of references. */
-static void hold_new_refs(h5_lib *lib, const zb_json *entry, hid_t type, vol_attr *attr) {
+   kind of references. False when memory runs out. */
+static bool hold_new_refs(h5_lib *lib, const zb_json *entry, hid_t type, vol_attr *attr) {
     const zb_json *member = zb_json_get(entry, VOL_EXACT_NEW_REFS);
-    hid_t shown = member ? vol_type_parse(lib, member) : -1;
+    bool lacks_memory = false;
+    hid_t shown = member ? vol_type_parse(lib, member, &lacks_memory) : -1;
     hid_t old = shown >= 0 && vol_refs_are_new(lib, shown) ? vol_refs_old_type(lib, shown) : -1;
     const size_t size = old >= 0 ? lib->H5Tget_size(shown) : 0;
     if (size > 0 && attr->count <= VOL_ATTR_LARGEST / size && lib->H5Tequal(old, type) > 0)
-        vol_type_hold(lib, shown, &attr->new_refs);
+        lacks_memory = !vol_type_hold(lib, shown, &attr->new_refs);
     vol_release_id(lib, old);
     vol_release_id(lib, shown);
+    return !lacks_memory;
 }
 
 /* Takes the elements over. */
@@ -408,8 +410,8 @@ static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *
                      .array = array ? strdup(array) : NULL,
                      .data = elements};
     memcpy(attr.dims, space->dims, sizeof attr.dims);
-    hold_new_refs(lib, entry, type, &attr);
-    const bool complete = vol_type_hold(lib, type, &attr.type) && attr.name && attr.space > 0 &&
+    const bool complete = hold_new_refs(lib, entry, type, &attr) &&
+                          vol_type_hold(lib, type, &attr.type) && attr.name && attr.space > 0 &&
                           (attr.array || !array);
     vol_attr *to = complete ? vol_attrs_place(attrs, name) : NULL;
     if (to)
@@ -425,13 +427,17 @@ static bool apply(vol_attrs *attrs, vol_node *owner, const zb_json *entry, const
     extent space;
     vol_form *form = NULL;
     void *elements;
-    bool good = true;
+    bool good = true, lacks_memory;
     hid_t stack = vol_stack_save(lib);
-    hid_t type = vol_type_parse(lib, zb_json_get(entry, "type"));
-    if (type >= 0 && vol_form_new(owner->file, type, &form, NULL) == ZB_OK && by_path)
+    hid_t type = vol_type_parse(lib, zb_json_get(entry, "type"), &lacks_memory);
+    if (type >= 0)
+        lacks_memory = vol_form_new(owner->file, type, &form, NULL) == ZB_ENOMEM;
+    if (form && by_path)
         vol_form_go_by_path(form);
-    if (form && parse_extent(entry, form->size, &space) &&
-        elements_of(form, &space, owner, type, entry, value, &elements))
+    if (lacks_memory)
+        good = false;
+    else if (form && parse_extent(entry, form->size, &space) &&
+             elements_of(form, &space, owner, type, entry, value, &elements))
         good = place(attrs, zb_json_name(value), type, &space, form, entry, elements);
     vol_form_free(form);
     if (type >= 0)

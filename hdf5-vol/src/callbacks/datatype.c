@@ -88,11 +88,15 @@ static void *vol_datatype_open(void *obj, const H5VL_loc_params_t *loc, const ch
 /* The type in HDF5's own encoding, of which HDF5 makes the type of each id. */
 static herr_t encode(vol_node *node, void *buffer, size_t *size) {
     h5_lib *lib = node->file->lib;
-    hid_t type = vol_node_datatype(node);
+    bool lacks_memory;
+    hid_t type = vol_node_datatype(node, &lacks_memory);
     herr_t result = type < 0 ? -1 : lib->H5Tencode(type, buffer, size);
     vol_release_id(lib, type);
     if (result < 0)
-        VOL_PUSH(lib, SYM, CANTGET, "'%s' is no committed datatype any more", node->path);
+        VOL_PUSH(lib, SYM, CANTGET,
+                 lacks_memory ? "no memory for the type '%s'"
+                              : "'%s' is no committed datatype any more",
+                 node->path);
     return result;
 }
 

@@ -244,7 +244,8 @@ static bool is_exact(h5_lib *lib, hid_t type, const char *text, size_t size) {
     zb_json *json;
     if (zb_json_parse(text, size, &json, NULL) != ZB_OK)
         return false;
-    hid_t same = vol_type_parse(lib, json);
+    bool lacks_memory;
+    hid_t same = vol_type_parse(lib, json, &lacks_memory);
     const bool exact = same >= 0 && lib->H5Tequal(type, same) > 0;
     if (same >= 0)
         lib->H5Tclose(same);

@@ -184,8 +184,9 @@ static enum zb_code delete_in_turn(void *context, zb_error *err) {
 
 /* Data of a node that may stay under another name. What goes is not stored. */
 static enum zb_code store_data(vol_node *node, zb_error *err) {
+    const enum zb_code code = vol_side_load(node, err);
     const bool may_stay = vol_alias_holds(node) || vol_side_get(node, ZB_HDF5_NAMES);
-    return may_stay ? vol_writer_close_below(node, err) : ZB_OK;
+    return !code && may_stay ? vol_writer_close_below(node, err) : code;
 }
 
 /* One lock scope, so that nobody links what has been looked at before it goes. Data are stored

@@ -74,7 +74,8 @@ static enum zb_code find(vol_file *file, const char *name, vol_node **out, zb_er
 
 static bool is_same(vol_node *node, hid_t type) {
     h5_lib *lib = node->file->lib;
-    hid_t committed = node->kind == VOL_DATATYPE ? vol_node_datatype(node) : -1;
+    bool lacks_memory;
+    hid_t committed = node->kind == VOL_DATATYPE ? vol_node_datatype(node, &lacks_memory) : -1;
     const bool same = committed >= 0 && vol_type_same(lib, committed, type);
     vol_release_id(lib, committed);
     return same;
