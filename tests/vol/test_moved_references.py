@@ -547,6 +547,19 @@ def test_a_copy_without_its_scale_gets_no_other_one(tmp_path):
             assert "DIMENSION_LIST" not in file["g/b"].attrs
 
 
+def test_names_of_links_may_lead_below_a_dataset(tmp_path):
+    """Those of a copy are the original's, and what lies at their places is another matter."""
+    for path in both(tmp_path):
+        with h5py.File(path, "w") as file:
+            file["b"] = 1
+            file["g/b"] = file["b"]  # which so is copied with the group
+            file.copy("g", "x")
+            file["x/g"] = 2
+        with h5py.File(path, "r+") as file:
+            del file["x"]
+            assert sorted(file) == ["b", "g"] and file["g/b"][()] == 1
+
+
 def test_a_reopened_file_goes_on(tmp_path, move):
     """What is stored after moves is as good as what was before."""
     found = []
