@@ -6,12 +6,14 @@
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
 static atomic_bool starving;
 static bool starving_forever;
 static uint64_t target;
+static const char *only; /* NULL: allocations of all objects */
 static atomic_uint_fast64_t allocations, denied;
 
 void memory_begin(uint64_t nth, bool forever) {
@@ -31,8 +33,17 @@ uint64_t memory_denied(void) {
     return atomic_load(&denied);
 }
 
-static bool deny(void) {
-    if (!atomic_load_explicit(&starving, memory_order_relaxed))
+void memory_only(const char *object) {
+    only = object;
+}
+
+static bool is_meant(const void *caller) {
+    Dl_info info;
+    return !only || (dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, only));
+}
+
+static bool deny(const void *caller) {
+    if (!atomic_load_explicit(&starving, memory_order_relaxed) || !is_meant(caller))
         return false;
     uint64_t n = atomic_fetch_add(&allocations, 1) + 1;
     if (n < target || (n > target && !starving_forever))
@@ -51,35 +62,35 @@ static bool deny(void) {
 EXPORT void *malloc(size_t size) {
     typedef void *(*function)(size_t);
     NEXT("malloc", function);
-    return deny() ? NULL : real(size);
+    return deny(__builtin_return_address(0)) ? NULL : real(size);
 }
 
 EXPORT void *calloc(size_t count, size_t size) {
     typedef void *(*function)(size_t, size_t);
     NEXT("calloc", function);
-    return deny() ? NULL : real(count, size);
+    return deny(__builtin_return_address(0)) ? NULL : real(count, size);
 }
 
 EXPORT void *realloc(void *block, size_t size) {
     typedef void *(*function)(void *, size_t);
     NEXT("realloc", function);
-    return deny() ? NULL : real(block, size);
+    return deny(__builtin_return_address(0)) ? NULL : real(block, size);
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t size) {
     typedef void *(*function)(size_t, size_t);
     NEXT("aligned_alloc", function);
-    return deny() ? NULL : real(alignment, size);
+    return deny(__builtin_return_address(0)) ? NULL : real(alignment, size);
 }
 
 EXPORT void *memalign(size_t alignment, size_t size) {
     typedef void *(*function)(size_t, size_t);
     NEXT("memalign", function);
-    return deny() ? NULL : real(alignment, size);
+    return deny(__builtin_return_address(0)) ? NULL : real(alignment, size);
 }
 
 EXPORT int posix_memalign(void **out, size_t alignment, size_t size) {
     typedef int (*function)(void **, size_t, size_t);
     NEXT("posix_memalign", function);
-    return deny() ? ENOMEM : real(out, alignment, size);
+    return deny(__builtin_return_address(0)) ? ENOMEM : real(out, alignment, size);
 }

@@ -17,4 +17,8 @@ uint64_t memory_end(void);
 /* The number of allocations that failed since memory_begin. */
 uint64_t memory_denied(void);
 
+/* From now on only the allocations of the library whose file's name has these characters count and
+   fail (strdup's and the like are the C library's); NULL: all. Borrowed. */
+void memory_only(const char *object);
+
 #endif

@@ -312,7 +312,7 @@ def texts_of(kind, texts, fill="", **side):
 
 
 def nested():
-    """A store for fuzz_vol.c with elements that point at others, references and a named datatype."""
+    """A store for fuzz_vol.c with elements that point at others, references and a committed datatype."""
     text = {"class": "string", "size": "variable", "padding": 0, "charset": 1}
     reference = {"class": "reference", "kind": "object"}
     sequence = {"class": "vlen", "base": "<f4"}

@@ -281,6 +281,33 @@ static void coordinates_are_found_beside(void **) {
     assert_string_equal(array.path().c_str(), "a");
 }
 
+/* What has been asked of an array is the caller's own, whatever happens to the array then. */
+static void answers_outlive_a_move(void **) {
+    Array array = create_array(plan_of({"y", "x"}, {4, 4}, {4, 4}));
+    create_array(plan_of({"y", "x"}, {2, 2}, {2, 2}), "half");
+    const HierarchyPtr store = open_again();
+    const NodePtr group = open_node(store.get(), "", nullptr);
+    const std::string conventions =
+        std::string(R"([{"uuid":")") + zb_convention_uuid(ZB_CONVENTION_MULTISCALES) + R"("}])";
+    const zb_attribute_edit edits[] = {
+        {"multiscales", R"({"layout":[{"asset":"a"},{"asset":"half","derived_from":"a"}]})", false,
+         nullptr},
+        {"zarr_conventions", conventions.c_str(), false, nullptr}};
+    zb_node *changed = nullptr;
+    assert_int_equal(zb_node_set_attributes(group.get(), edits, 2, &changed, nullptr), ZB_OK);
+    zb_node_release(changed);
+    const Pyramid &before = array.pyramid();
+    const NoData &nodata = array.nodata();
+    assert_int_equal(before.levels.size(), 2);
+    assert_int_equal(zb_node_move(store.get(), "a", "moved", nullptr), ZB_OK);
+    assert_int_equal(array.move_to("moved", nullptr), ZB_OK);
+    array.forget_set_nodata();
+    assert_int_equal(before.levels.size(), 2);
+    assert_string_equal(before.levels[1].c_str(), "half");
+    assert_int_equal(nodata.kind, NoData::None);
+    assert_true(array.pyramid().empty());
+}
+
 /* ---- Threads ---- */
 
 static NoData nodata_of(double value) {
@@ -456,6 +483,7 @@ int main() {
         cmocka_unit_test_setup(writing_goes_on_after_a_change, set_up),
         cmocka_unit_test_setup(recreated_arrays_keep_their_attributes, set_up),
         cmocka_unit_test_setup(coordinates_are_found_beside, set_up),
+        cmocka_unit_test_setup(answers_outlive_a_move, set_up),
         cmocka_unit_test_setup(the_first_write_settles_a_new_array, set_up),
         cmocka_unit_test_setup(a_new_array_is_settled_after_a_failure, set_up),
         cmocka_unit_test_setup(a_new_array_keeps_its_fill_value_of_text, set_up),

@@ -64,7 +64,7 @@ def test_wrong_kind(f):
         h5py.h5g.open(f.id, b"a")
     with pytest.raises(KeyError, match="is a group, not a dataset"):
         h5py.h5d.open(f.id, b"g")
-    with pytest.raises(KeyError, match="no named datatype"):
+    with pytest.raises(KeyError, match="no committed datatype"):
         h5py.h5t.open(f.id, b"a")
 
 

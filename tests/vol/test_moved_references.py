@@ -292,6 +292,59 @@ def test_references_beside_what_json_lacks(path):
             assert np.isnan(file["rows"]["x"][0]) and file[file["rows"]["to"][0]][()] == 1
 
 
+def test_attributes_whose_elements_are_bytes(path):
+    """What JSON lacks (the payload of a NaN, bytes behind the end of a text) is kept beside references that move."""
+    lists = h5py.vlen_dtype(h5py.ref_dtype)
+    kind = np.dtype([("x", "f8"), ("to", h5py.ref_dtype), ("two", h5py.ref_dtype, (2,)), ("null", h5py.ref_dtype)])
+    odd = np.array([0x7FF8000000001234], "u8").view("f8")[0]
+    with h5py.File(path, "r+") as file:
+        to = file["g/d"].ref
+        rows = np.zeros(2, kind)
+        rows["x"] = odd
+        for row in rows:
+            row["to"], row["two"], row["null"] = to, [to, file["g"].ref], h5py.Reference()
+        file.attrs["rows"] = rows
+        deep = np.zeros(1, np.dtype([("x", "f8"), ("lists", lists)]))
+        deep["x"], deep["lists"][0] = odd, np.array([to, to], h5py.ref_dtype)
+        file.attrs["deep"] = deep
+
+    def see(file):
+        rows, deep = file.attrs["rows"], file.attrs["deep"]
+        refs = [rows["to"][0], rows["two"][1][0], *deep["lists"][0]]
+        assert not rows["null"][0] and file[rows["two"][0][1]] == file["h" if "h" in file else "g"]
+        assert [value.view("u8") for value in (*rows["x"], *deep["x"])] == [0x7FF8000000001234] * 3
+        return [int(file[ref][()]) for ref in refs]
+
+    with h5py.File(path, "r+") as file:
+        assert see(file) == [1] * 4
+        file.move("g/d", "e")
+        file["g/d"] = 2
+        file.move("g", "h")
+        assert see(file) == [1] * 4
+    with h5py.File(path, "r+") as file:
+        assert see(file) == [1] * 4
+        del file["e"]
+    if path.suffix == ".zarr":
+        with h5py.File(path, "r") as file:
+            rows = file.attrs["rows"]
+            assert not rows["to"][0] and rows["two"][0][1] and rows["x"][0].view("u8") == 0x7FF8000000001234
+
+
+def test_references_beside_a_text_that_json_cannot_say(path):
+    """The text that stands for it is longer than the type, so that the references could not be told from it."""
+    kind = np.dtype([("text", "S4"), ("to", h5py.ref_dtype)])
+    with h5py.File(path, "r+") as file:
+        rows = np.zeros(1, kind)
+        rows["text"], rows["to"][0] = b"\xff\xfe\xfd\xfc", file["g/d"].ref
+        if path.suffix == ".zarr":
+            with pytest.raises(OSError, match="attribute of their own"):
+                file.attrs["rows"] = rows
+            rows["to"][0] = h5py.Reference()
+        file.attrs["rows"] = rows
+    with h5py.File(path, "r") as file:
+        assert file.attrs["rows"]["text"][0] == b"\xff\xfe\xfd\xfc"
+
+
 def test_names_that_zarr_lacks(path):
     """Paths of the store differ from those of the file then."""
     with h5py.File(path, "r+") as file:
@@ -477,6 +530,34 @@ def test_copies_of_what_has_moved(tmp_path, move):
         ("s", "y"): ["h/x", [], True, None],
         ("t", "z"): ["h/kind"],
     }
+
+
+def test_a_copy_without_its_scale_gets_no_other_one(tmp_path):
+    """The dimension keeps the name of the scale that has gone, and beside the copy is an array of that name."""
+    for path in both(tmp_path):
+        with h5py.File(path, "w") as file:
+            file["a"], file["b"], file["g/a"] = [2, 2], [3, 3], [6, 6]
+            file["a"].make_scale("axis")
+            file["b"].dims[0].attach_scale(file["a"])
+            del file["a"]
+            file.copy("b", "g/b")
+            del file["g/b"].attrs["DIMENSION_LIST"]
+            assert "DIMENSION_LIST" not in file["g/b"].attrs
+        with h5py.File(path, "r") as file:
+            assert "DIMENSION_LIST" not in file["g/b"].attrs
+
+
+def test_names_of_links_may_lead_below_a_dataset(tmp_path):
+    """Those of a copy are the original's, and what lies at their places is another matter."""
+    for path in both(tmp_path):
+        with h5py.File(path, "w") as file:
+            file["b"] = 1
+            file["g/b"] = file["b"]  # which so is copied with the group
+            file.copy("g", "x")
+            file["x/g"] = 2
+        with h5py.File(path, "r+") as file:
+            del file["x"]
+            assert sorted(file) == ["b", "g"] and file["g/b"][()] == 1
 
 
 def test_a_reopened_file_goes_on(tmp_path, move):
@@ -730,14 +811,17 @@ def step(rng, files, model, count):
             p.file.copy(source, place)
             node, last = p.file[place], count
             nodes = [node] + ([n for _, n in walk(node)] if isinstance(node, h5py.Group) else [])
+            typed = []
             for one in nodes:
                 for name in [key for key in one.attrs if key.startswith("r") or key in SCALES or key == "t"]:
                     del one.attrs[name]  # HDF5 makes some of them null in copies
                 if int(one.attrs["n"]) < count:
                     if isinstance(one, h5py.Dataset) and p.is_native and (int(one.attrs["n"]), "") in model.types:
-                        model.types[last, ""] = p.type_of(one.id)
+                        typed.append((last, one.id))
                     one.attrs["n"] = last
                     last += 1
+            for number, one in typed:  # the types that were copied with them have their numbers now
+                model.types[number, ""] = p.type_of(one)
         return copy
     return None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Comments of objects, and the ids of named datatypes among those of a file."""
+"""Comments of objects, and the ids of committed datatypes among those of a file."""
 
 import ctypes
 import json
@@ -191,7 +191,7 @@ def test_objects_tell_what_they_can_do(path):
         assert all(can(f["g"], group, of_groups) for of_groups in (0, 1))
 
 
-def test_named_types_are_counted(path):
+def test_committed_types_are_counted(path):
     with h5py.File(path, "r") as f:
         kind, group = f["t"], f["g"]
         assert h5py.h5f.get_obj_count(f.id, h5py.h5f.OBJ_DATATYPE) == 1

@@ -228,11 +228,10 @@ enum zb_code Array::keep(zb_error *err) {
 
 /* ---- Pyramid ---- */
 
-const Pyramid &Array::pyramid(uint32_t fewest_dimensions) const {
-    static const Pyramid none;
+Pyramid Array::pyramid(uint32_t fewest_dimensions) const {
     const Lock lock(*lock_);
     if (info()->ndim < fewest_dimensions)
-        return none;
+        return {};
     if (!pyramid_)
         pyramid_ = find_pyramid(node(), around(), 1);
     return *pyramid_;
@@ -240,7 +239,8 @@ const Pyramid &Array::pyramid(uint32_t fewest_dimensions) const {
 
 std::vector<NodePtr> Array::levels(uint32_t fewest_dimensions) const {
     std::vector<NodePtr> levels;
-    for (const std::string &level : pyramid(fewest_dimensions).levels) {
+    const Pyramid listed = pyramid(fewest_dimensions);
+    for (const std::string &level : listed.levels) {
         if (level == path())
             continue;
         zb_error err;
@@ -256,7 +256,7 @@ std::vector<NodePtr> Array::levels(uint32_t fewest_dimensions) const {
 
 /* ---- Nodata and place ---- */
 
-const NoData &Array::nodata() const {
+NoData Array::nodata() const {
     const Lock lock(*lock_);
     if (!nodata_)
         nodata_ = find_raw_nodata(node());

@@ -131,8 +131,9 @@ class Array {
     /* ---- Pyramid ---- */
 
     /* The one that the array belongs to, or an empty one; that also of an array with fewer
-       dimensions than are asked for. Found at the first question, and anew after move_to(). */
-    const Pyramid &pyramid(uint32_t fewest_dimensions = 2) const;
+       dimensions than are asked for. Found at the first question, and anew after move_to(), which
+       a caller may outlive: so it is the caller's own. */
+    Pyramid pyramid(uint32_t fewest_dimensions = 2) const;
 
     /* The other arrays on its list, in their order. Those that cannot be opened are left out. */
     std::vector<NodePtr> levels(uint32_t fewest_dimensions = 2) const;
@@ -140,12 +141,13 @@ class Array {
     /* ---- Nodata and place ---- */
 
     /* The one that was set, else that of the store (find_raw_nodata). */
-    const NoData &nodata() const;
+    NoData nodata() const;
     void set_nodata(const NoData &nodata);
     /* It is asked for anew: the store has what was set. */
     void forget_set_nodata();
 
-    /* find() is called for a place that is neither set nor known. */
+    /* find() is called for a place that is neither set nor known. It lives as long as the array,
+       and set_place() changes it. */
     const Georeference &place(const std::function<Georeference()> &find) const;
     void set_place(const Georeference &place);
 

@@ -35,7 +35,21 @@ Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayO
     if (zb_node_format(node()) == 2)
         metadata().set("IMAGE_STRUCTURE", "ZARR_FORMAT", "2");
     for (int band = 1; band <= layout_.bands; band++)
-        SetBand(band, std::make_unique<Zarr3RasterBand>(this, band));
+        add_band(band);
+}
+
+/* GDAL's SetBand() for a std::unique_ptr lets go of the band before it allocates, and loses it where
+   that fails. Of a failure GDAL has taken the band in or has not. */
+void Zarr3Dataset::add_band(int number) {
+    auto band = std::make_unique<Zarr3RasterBand>(this, number);
+    try {
+        SetBand(number, band.get());
+    } catch (...) {
+        if (number <= nBands && papoBands != nullptr && papoBands[number - 1] == band.get())
+            (void)band.release();
+        throw;
+    }
+    (void)band.release();
 }
 
 void Zarr3Dataset::show_attributes() {

@@ -119,7 +119,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     const zarr3::Hierarchy &hierarchy() const {
         return hierarchy_;
     }
-    const zarr3::Pyramid &pyramid() const {
+    zarr3::Pyramid pyramid() const {
         return array_.pyramid();
     }
     /* The slice that is shown, or empty. */
@@ -244,6 +244,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
 
     void show_geolocation();
     void show_attributes();
+    void add_band(int number);
 
     /* dataset_pam.cpp */
     std::vector<uint64_t> numbers_in_array() const;

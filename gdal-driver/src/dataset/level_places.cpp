@@ -25,15 +25,13 @@ static std::string text_or_none(char *text) {
 
 LevelPlaces::LevelPlaces(const Pyramid &pyramid, const std::string &array) {
     const PyramidView view(pyramid);
-    zb_level_places found = {};
-    if (zb_level_places_find(&view, array.c_str(), &found, nullptr) != ZB_OK)
+    places_ = std::shared_ptr<zb_level_places>(new zb_level_places(), [](zb_level_places *own) {
+        zb_level_places_clear(own);
+        delete own;
+    });
+    if (zb_level_places_find(&view, array.c_str(), places_.get(), nullptr) != ZB_OK)
         throw std::bad_alloc();
-    places_ =
-        std::shared_ptr<zb_level_places>(new zb_level_places(found), [](zb_level_places *own) {
-            zb_level_places_clear(own);
-            delete own;
-        });
-    above_ = found.above;
+    above_ = places_->above;
 }
 
 std::string LevelPlaces::asset(const std::string &array) const {

@@ -23,7 +23,7 @@ const std::vector<std::shared_ptr<GDALMDArray>> &Zarr3MDArray::levels() const {
     const std::optional<Layout> layout = raster_layout();
     if (layout && is_of_other_shape(array_.pyramid(), layout->width, layout->height))
         return *levels_;
-    const Pyramid &pyramid = array_.pyramid(1);
+    const Pyramid pyramid = array_.pyramid(1);
     const auto own = pyramid.levels.begin() + static_cast<std::ptrdiff_t>(pyramid.self);
     for (const NodePtr &node : array_.levels(1)) {
         std::string reason;

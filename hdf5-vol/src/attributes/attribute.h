@@ -28,9 +28,10 @@ typedef struct vol_attr_value {
     const char *name;
     hid_t type, space, dxpl;
     const void *data;
-    const char *named; /* the path of the named datatype that the attribute shows, or NULL */
-    hid_t new_refs;    /* as vol_attr has it; 0: none */
-    bool is_utf8;      /* the name, as in vol_attr */
+    const char
+        *committed; /* the path of the committed datatype that the attribute shows, or NULL */
+    hid_t new_refs; /* as vol_attr has it; 0: none */
+    bool is_utf8;   /* the name, as in vol_attr */
 } vol_attr_value;
 
 /* HDF5's view of one: a new type and a new dataspace, and the bytes that they take. The type is the

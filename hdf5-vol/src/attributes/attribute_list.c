@@ -36,7 +36,7 @@ void vol_attr_clear(h5_lib *lib, vol_attr *attr) {
             free(((char **)attr->data)[i]);
     free(attr->data);
     free(attr->array);
-    free(attr->named);
+    free(attr->committed);
     free(attr->name);
 }
 

@@ -49,8 +49,8 @@ typedef struct vol_attr {
        whose form the elements are kept: that type (scales/scale_attributes.h). */
     vol_held_type new_refs;
     hid_t space; /* likewise; 0: as ndim and dims say */
-    /* The name of the named datatype that the type is (objects/named_types.h), or NULL. */
-    char *named;
+    /* The name of the committed datatype that the type is (objects/committed_types.h), or NULL. */
+    char *committed;
     char *array; /* the hidden array (attributes/large.h) with the elements, until they are read; or
                     NULL */
     void *data;  /* NULL when not written, or not read yet */

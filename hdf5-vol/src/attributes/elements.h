@@ -17,7 +17,8 @@
  *
  * Bytes are those of the elements in memory, one after the other, but without the padding in
  * compounds; of a list or string of variable length first its number of elements or bytes, as 8
- * bytes, little-endian. The number 2^64-1 stands for a null pointer in place of a string.
+ * bytes, little-endian. The number 2^64-1 stands for a null pointer in place of a string. References
+ * are zeros in what is stored, and come from the plain JSON.
  *
  * Elements of datasets that point at others, or hold references, are texts in the store
  * (hdf5/element.h): the path of a reference; the JSON of all others, or, where that would not give
@@ -107,11 +108,17 @@ bool vol_text_is_utf8(const char *text);
 enum zb_code vol_elements_parse(const vol_form *form, uint32_t ndim, const uint64_t *dims,
                                 size_t count, const zb_json *json, void **out);
 
-/* The bytes of `count` elements; malloc'ed. NULL when memory runs out. `exact`: all that files of
-   HDF5's own keep; a null pointer for a text is told from the empty text, and bytes that stand
-   behind the NUL of a text of fixed length count. */
+enum vol_pack {
+    VOL_PACK_VALUES,
+    VOL_PACK_EXACT, /* all that files of HDF5's own keep: a null pointer for a text is told from the
+                       empty text, and bytes behind the NUL of a text of fixed length count */
+    VOL_PACK_STORED /* the same, and references are null: they are stored as names, for tokens say
+                       nothing of where an object has moved */
+};
+
+/* The bytes of `count` elements; malloc'ed. NULL when memory runs out. */
 unsigned char *vol_elements_pack(const vol_form *form, size_t count, const void *elements,
-                                 bool exact, size_t *size);
+                                 enum vol_pack kind, size_t *size);
 
 /* Elements of such bytes, which are not trusted, malloc'ed; NULL when they are not so many. */
 void *vol_elements_unpack(const vol_form *form, size_t count, const unsigned char *bytes,
@@ -149,6 +156,11 @@ enum zb_code vol_reference_text(const vol_form *form, const void *element, char 
 typedef bool (*vol_reference_visit)(const vol_form *form, uint64_t *token, void *context);
 bool vol_elements_references(const vol_form *form, size_t count, void *elements,
                              vol_reference_visit visit, void *context);
+
+/* Gives elements the references of others. False where their lists have other lengths; some may have
+   been given then. */
+bool vol_elements_take_references(const vol_form *form, size_t count, void *elements,
+                                  const void *from);
 
 /* ---- Elements of datasets as texts ---- */
 

@@ -15,7 +15,7 @@
 typedef struct packed {
     unsigned char *bytes;
     size_t size, capacity;
-    bool exact;  /* vol_elements_pack */
+    enum vol_pack kind;
     bool failed; /* memory ran out */
 } packed;
 
@@ -53,7 +53,7 @@ static bool is_there(const char *element) {
 /* What stands behind the end of a text is a part of it only where all is asked for. */
 static void pack_text(const vol_form *form, const char *element, packed *out) {
     const zb_slice text = vol_text_get(&form->text, element);
-    if (out->exact && form->text.is_variable && !is_there(element)) {
+    if (out->kind != VOL_PACK_VALUES && form->text.is_variable && !is_there(element)) {
         put_count(out, NO_TEXT);
         return;
     }
@@ -63,7 +63,7 @@ static void pack_text(const vol_form *form, const char *element, packed *out) {
         return;
     }
     static const char nothing[64] = {0};
-    if (out->exact || form->text.padding != H5T_STR_NULLTERM) {
+    if (out->kind != VOL_PACK_VALUES || form->text.padding != H5T_STR_NULLTERM) {
         put(out, element, form->size);
         return;
     }
@@ -76,6 +76,7 @@ static void pack_text(const vol_form *form, const char *element, packed *out) {
 }
 
 static void pack_one(const vol_form *form, const char *element, packed *out) {
+    static const uint64_t null;
     hvl_t list;
     switch (form->kind) {
     case VOL_FORM_TEXT:
@@ -94,6 +95,9 @@ static void pack_one(const vol_form *form, const char *element, packed *out) {
         if (list.p)
             pack(form->base, list.len, list.p, out);
         return;
+    case VOL_FORM_REFERENCE:
+        put(out, out->kind == VOL_PACK_STORED ? (const char *)&null : element, sizeof null);
+        return;
     default:
         put(out, element, form->size);
     }
@@ -105,8 +109,8 @@ static void pack(const vol_form *form, size_t count, const char *elements, packe
 }
 
 unsigned char *vol_elements_pack(const vol_form *form, size_t count, const void *elements,
-                                 bool exact, size_t *size) {
-    packed out = {.bytes = malloc(1), .capacity = 1, .exact = exact};
+                                 enum vol_pack kind, size_t *size) {
+    packed out = {.bytes = malloc(1), .capacity = 1, .kind = kind};
     out.failed = !out.bytes;
     pack(form, count, elements, &out);
     *size = out.size;
@@ -209,7 +213,7 @@ void *vol_elements_unpack(const vol_form *form, size_t count, const unsigned cha
 
 void *vol_elements_copy(const vol_form *form, size_t count, const void *elements) {
     size_t size;
-    unsigned char *bytes = vol_elements_pack(form, count, elements, true, &size);
+    unsigned char *bytes = vol_elements_pack(form, count, elements, VOL_PACK_EXACT, &size);
     void *copy = bytes ? vol_elements_unpack(form, count, bytes, size) : NULL;
     free(bytes);
     return copy;

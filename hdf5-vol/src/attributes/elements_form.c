@@ -3,6 +3,7 @@
 #include "attributes/elements.h"
 
 #include "hdf5/type_json.h"
+#include "hdf5/errors.h"
 #include "hdf5/types.h"
 #include "objects/paths.h"
 #include "objects/token_search.h"
@@ -23,8 +24,7 @@ void vol_form_free(vol_form *form) {
     }
     free(form->member);
     vol_form_free(form->base);
-    if (form->number > 0)
-        form->lib->H5Tclose(form->number);
+    vol_release_id(form->lib, form->number > 0 ? form->number : -1); /* errors stay */
     free(form);
 }
 
@@ -323,5 +323,39 @@ bool vol_elements_references(const vol_form *form, size_t count, void *elements,
         return true;
     for (size_t i = 0; i < count && going; i++)
         going = visit_one(form, (char *)elements + i * form->size, visit, context);
+    return going;
+}
+
+static bool take_lists(const vol_form *form, const char *element, const char *from) {
+    hvl_t list, other;
+    memcpy(&list, element, sizeof list);
+    memcpy(&other, from, sizeof other);
+    return list.len == other.len &&
+           (list.len == 0 || vol_elements_take_references(form->base, list.len, list.p, other.p));
+}
+
+static bool take_one(const vol_form *form, char *element, const char *from) {
+    if (form->kind == VOL_FORM_REFERENCE)
+        memcpy(element, from, form->size);
+    if (form->kind == VOL_FORM_VLEN)
+        return take_lists(form, element, from);
+    if (form->kind == VOL_FORM_ARRAY)
+        return vol_elements_take_references(form->base, form->count, element, from);
+    for (size_t m = 0; form->member && m < form->count; m++) {
+        const size_t offset = form->member[m].offset;
+        if (!vol_elements_take_references(form->member[m].form, 1, element + offset, from + offset))
+            return false;
+    }
+    return true;
+}
+
+bool vol_elements_take_references(const vol_form *form, size_t count, void *elements,
+                                  const void *from) {
+    bool going = true;
+    if (!vol_form_has(form, VOL_FORM_REFERENCE))
+        return true;
+    for (size_t i = 0; i < count && going; i++)
+        going =
+            take_one(form, (char *)elements + i * form->size, (const char *)from + i * form->size);
     return going;
 }

@@ -44,7 +44,7 @@ static enum zb_code print_path(const vol_form *form, const void *element, zb_sli
 static bool is_same(const unsigned char *bytes, size_t size, const vol_form *form,
                     const void *other) {
     size_t other_size;
-    unsigned char *others = vol_elements_pack(form, 1, other, false, &other_size);
+    unsigned char *others = vol_elements_pack(form, 1, other, VOL_PACK_VALUES, &other_size);
     const bool same = others && other_size == size && memcmp(bytes, others, size) == 0;
     free(others);
     return same;
@@ -112,7 +112,7 @@ enum zb_code vol_element_print(const vol_form *form, const void *element, zb_sli
         return print_path(form, element, out, err);
     if (!vol_elements_references(form, 1, (void *)(uintptr_t)element, is_found, NULL))
         return fail_reference(err);
-    unsigned char *bytes = vol_elements_pack(form, 1, element, false, &size);
+    unsigned char *bytes = vol_elements_pack(form, 1, element, VOL_PACK_VALUES, &size);
     const enum zb_code code =
         bytes ? choose_text(form, element, bytes, size, out, err) : fail_memory(err);
     free(bytes);

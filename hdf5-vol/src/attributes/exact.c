@@ -89,8 +89,8 @@ static bool parse_extent(const zb_json *entry, size_t element_size, extent *out)
 
 static bool is_same_bytes(const vol_form *form, size_t count, const void *a, const void *b) {
     size_t left_size, right_size;
-    unsigned char *left = vol_elements_pack(form, count, a, true, &left_size);
-    unsigned char *right = vol_elements_pack(form, count, b, true, &right_size);
+    unsigned char *left = vol_elements_pack(form, count, a, VOL_PACK_STORED, &left_size);
+    unsigned char *right = vol_elements_pack(form, count, b, VOL_PACK_STORED, &right_size);
     const bool same =
         left && right && left_size == right_size && memcmp(left, right, left_size) == 0;
     free(left);
@@ -117,15 +117,30 @@ static bool is_plain_enough(vol_node *owner, const vol_attr_elements *e, const e
     return same;
 }
 
-static bool needs_bytes(const vol_attr_elements *e, const extent *space, const zb_json *value) {
+static bool is_never(const vol_form *form, uint64_t *token, void *context) {
+    (void)form, (void)token, (void)context;
+    return false;
+}
+
+/* The references of bytes are those of the plain value, which so has to give them back. */
+static enum zb_code ask_for_bytes(const vol_attr_elements *e, const extent *space,
+                                  const zb_json *value, bool *needed, zb_error *err) {
     void *parsed;
+    *needed = false;
     if (space->is_null)
-        return false;
-    if (vol_elements_parse(e->form, space->ndim, space->dims, e->count, value, &parsed) != ZB_OK)
-        return true;
-    const bool same = is_same_bytes(e->form, e->count, parsed, e->data);
-    vol_elements_free(e->form, e->count, parsed);
-    return !same;
+        return ZB_OK;
+    const enum zb_code code =
+        vol_elements_parse(e->form, space->ndim, space->dims, e->count, value, &parsed);
+    *needed = code || !is_same_bytes(e->form, e->count, parsed, e->data);
+    if (!code)
+        vol_elements_free(e->form, e->count, parsed);
+    else if (!vol_elements_references(e->form, e->count, (void *)e->data, is_never, NULL))
+        return zb_fail(
+            err, ZB_EUNSUPPORTED,
+            "attribute '%s' has references beside what JSON cannot say; store them in an "
+            "attribute of their own",
+            e->name);
+    return ZB_OK;
 }
 
 static void print_extents(zb_json_writer *out, const char *name, const extent *e,
@@ -142,7 +157,7 @@ static void print_extents(zb_json_writer *out, const char *name, const extent *e
 
 static void print_bytes(zb_json_writer *out, const vol_attr_elements *e) {
     size_t size;
-    unsigned char *bytes = vol_elements_pack(e->form, e->count, e->data, true, &size);
+    unsigned char *bytes = vol_elements_pack(e->form, e->count, e->data, VOL_PACK_STORED, &size);
     zb_json_write_name(out, "data");
     vol_elements_write_base64(bytes ? out : NULL, bytes, bytes ? size : 0);
     free(bytes);
@@ -166,9 +181,9 @@ static void print_parts(zb_json_writer *w, const vol_attr_elements *e, const ent
     }
     if (parts->with_bytes)
         print_bytes(w, e);
-    if (e->named) {
+    if (e->committed) {
         zb_json_write_name(w, zb_hdf5_member_name(ZB_HDF5_NAMED));
-        zb_json_write_string(w, e->named);
+        zb_json_write_string(w, e->committed);
     }
     if (e->is_utf8) {
         zb_json_write_name(w, NAME_CHARSET);
@@ -234,10 +249,12 @@ enum zb_code vol_exact_print(vol_node *owner, const vol_attr_elements *elements,
     if (code)
         return code;
     const zb_json *value = zb_json_first(object);
-    if (elements->named || elements->is_utf8 || elements->new_refs > 0 ||
+    if (elements->committed || elements->is_utf8 || elements->new_refs > 0 ||
         !is_plain_enough(owner, elements, &space, value)) {
-        const entry_parts parts = {.with_bytes = needs_bytes(elements, &space, value)};
-        code = print_entry(lib, elements, &space, &parts, out, err);
+        entry_parts parts = {.plain = NULL};
+        code = ask_for_bytes(elements, &space, value, &parts.with_bytes, err);
+        if (!code)
+            code = print_entry(lib, elements, &space, &parts, out, err);
     }
     zb_json_free(object);
     return code;
@@ -253,11 +270,11 @@ enum zb_code vol_exact_print_whole(vol_node *owner, const vol_attr_elements *ele
     enum zb_code code = parse_member(elements->name, plain, &object, err);
     if (code)
         return code;
-    const entry_parts parts = {.plain = plain,
-                               .with_bytes = !vol_form_has(elements->form, VOL_FORM_REFERENCE) &&
-                                             needs_bytes(elements, &space, zb_json_first(object))};
+    entry_parts parts = {.plain = plain};
+    if (!vol_form_has(elements->form, VOL_FORM_REFERENCE))
+        code = ask_for_bytes(elements, &space, zb_json_first(object), &parts.with_bytes, err);
     zb_json_free(object);
-    return print_entry(owner->file->lib, elements, &space, &parts, out, err);
+    return code ? code : print_entry(owner->file->lib, elements, &space, &parts, out, err);
 }
 
 enum zb_code vol_exact_print_hidden(vol_node *owner, const vol_attr_elements *elements,
@@ -280,6 +297,43 @@ enum zb_code vol_exact_print_hidden(vol_node *owner, const vol_attr_elements *el
 
 /* ---- Reading ---- */
 
+/* The elements in the form of the plain value; NULL when memory runs out. */
+static char *print_plain(const vol_form *form, const extent *space, vol_node *owner, hid_t type,
+                         const char *name, const void *elements) {
+    char *printed;
+    const vol_attr_elements e = {
+        .name = name, .type = type, .form = form, .count = space->count, .data = elements};
+    return vol_attr_print(owner, &e, space->ndim, space->dims, &printed, NULL) == ZB_OK ? printed
+                                                                                        : NULL;
+}
+
+static bool make_null(const vol_form *form, uint64_t *token, void *context) {
+    (void)form, (void)context;
+    *token = 0;
+    return true;
+}
+
+/* What the bytes have to print as. Where there are references the elements take them of the value,
+   in which they may have the names of objects that have moved or gone. A value that cannot be
+   parsed has none (ask_for_bytes). */
+static char *take_meant(const vol_form *form, const extent *space, vol_node *owner, hid_t type,
+                        const zb_json *value, void *elements) {
+    void *parsed;
+    if (!vol_form_has(form, VOL_FORM_REFERENCE))
+        return zb_json_print(value);
+    const enum zb_code code =
+        vol_elements_parse(form, space->ndim, space->dims, space->count, value, &parsed);
+    if (code) {
+        vol_elements_references(form, space->count, elements, make_null, NULL);
+        return code == ZB_ENOMEM ? NULL : zb_json_print(value);
+    }
+    char *meant = vol_elements_take_references(form, space->count, elements, parsed)
+                      ? print_plain(form, space, owner, type, zb_json_name(value), parsed)
+                      : NULL;
+    vol_elements_free(form, space->count, parsed);
+    return meant;
+}
+
 /* The bytes of an entry, as elements that print as the value does; NULL when there are none. */
 static void *elements_of_bytes(const vol_form *form, const extent *space, vol_node *owner,
                                hid_t type, const zb_json *entry, const zb_json *value) {
@@ -292,14 +346,9 @@ static void *elements_of_bytes(const vol_form *form, const extent *space, vol_no
     free(bytes);
     if (!elements)
         return NULL;
-    char *printed = NULL, *meant = zb_json_print(value);
-    const vol_attr_elements e = {.name = zb_json_name(value),
-                                 .type = type,
-                                 .form = form,
-                                 .count = space->count,
-                                 .data = elements};
-    const enum zb_code code = vol_attr_print(owner, &e, space->ndim, space->dims, &printed, NULL);
-    const bool same = !code && meant && strcmp(printed, meant) == 0;
+    char *meant = take_meant(form, space, owner, type, value, elements);
+    char *printed = print_plain(form, space, owner, type, zb_json_name(value), elements);
+    const bool same = printed && meant && strcmp(printed, meant) == 0;
     free(printed);
     free(meant);
     if (same)
@@ -327,23 +376,25 @@ static bool has_utf8_name(const zb_json *entry) {
 }
 
 /* The type in which the attribute shows, if the entry tells one that differs in nothing but the
-   kind of references. */
-static void hold_new_refs(h5_lib *lib, const zb_json *entry, hid_t type, vol_attr *attr) {
+   kind of references. False when memory runs out. */
+static bool hold_new_refs(h5_lib *lib, const zb_json *entry, hid_t type, vol_attr *attr) {
     const zb_json *member = zb_json_get(entry, VOL_EXACT_NEW_REFS);
-    hid_t shown = member ? vol_type_parse(lib, member) : -1;
+    bool lacks_memory = false;
+    hid_t shown = member ? vol_type_parse(lib, member, &lacks_memory) : -1;
     hid_t old = shown >= 0 && vol_refs_are_new(lib, shown) ? vol_refs_old_type(lib, shown) : -1;
     const size_t size = old >= 0 ? lib->H5Tget_size(shown) : 0;
     if (size > 0 && attr->count <= VOL_ATTR_LARGEST / size && lib->H5Tequal(old, type) > 0)
-        vol_type_hold(lib, shown, &attr->new_refs);
+        lacks_memory = !vol_type_hold(lib, shown, &attr->new_refs);
     vol_release_id(lib, old);
     vol_release_id(lib, shown);
+    return !lacks_memory;
 }
 
 /* Takes the elements over. */
 static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *space,
                   const vol_form *form, const zb_json *entry, void *elements) {
     h5_lib *lib = attrs->lib;
-    const char *named = zb_json_string(zb_hdf5_entry_named(entry));
+    const char *committed = zb_json_string(zb_hdf5_entry_named(entry));
     const char *array = elements ? NULL : vol_large_array(entry);
     vol_attr attr = {.kind = form->kind == VOL_FORM_TEXT && form->text.is_variable ? VOL_ATTR_TEXT
                                                                                    : VOL_ATTR_BYTES,
@@ -354,13 +405,13 @@ static bool place(vol_attrs *attrs, const char *name, hid_t type, const extent *
                      .dtype = {.size = (uint32_t)form->size},
                      .name = strdup(name),
                      .space = new_space(lib, space),
-                     .named = named ? strdup(named) : NULL,
+                     .committed = committed ? strdup(committed) : NULL,
                      .is_utf8 = has_utf8_name(entry),
                      .array = array ? strdup(array) : NULL,
                      .data = elements};
     memcpy(attr.dims, space->dims, sizeof attr.dims);
-    hold_new_refs(lib, entry, type, &attr);
-    const bool complete = vol_type_hold(lib, type, &attr.type) && attr.name && attr.space > 0 &&
+    const bool complete = hold_new_refs(lib, entry, type, &attr) &&
+                          vol_type_hold(lib, type, &attr.type) && attr.name && attr.space > 0 &&
                           (attr.array || !array);
     vol_attr *to = complete ? vol_attrs_place(attrs, name) : NULL;
     if (to)
@@ -376,13 +427,17 @@ static bool apply(vol_attrs *attrs, vol_node *owner, const zb_json *entry, const
     extent space;
     vol_form *form = NULL;
     void *elements;
-    bool good = true;
+    bool good = true, lacks_memory;
     hid_t stack = vol_stack_save(lib);
-    hid_t type = vol_type_parse(lib, zb_json_get(entry, "type"));
-    if (type >= 0 && vol_form_new(owner->file, type, &form, NULL) == ZB_OK && by_path)
+    hid_t type = vol_type_parse(lib, zb_json_get(entry, "type"), &lacks_memory);
+    if (type >= 0)
+        lacks_memory = vol_form_new(owner->file, type, &form, NULL) == ZB_ENOMEM;
+    if (form && by_path)
         vol_form_go_by_path(form);
-    if (form && parse_extent(entry, form->size, &space) &&
-        elements_of(form, &space, owner, type, entry, value, &elements))
+    if (lacks_memory)
+        good = false;
+    else if (form && parse_extent(entry, form->size, &space) &&
+             elements_of(form, &space, owner, type, entry, value, &elements))
         good = place(attrs, zb_json_name(value), type, &space, form, entry, elements);
     vol_form_free(form);
     if (type >= 0)

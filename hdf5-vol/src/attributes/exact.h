@@ -13,7 +13,7 @@
  * differs (null: unlimited). "data" are the bytes of elements.h, where the plain value does not
  * give back all of them (text that is not UTF-8, null pointers for texts, bytes behind the NUL of a
  * text, the payload of a NaN).
- * "named" is the path of the named datatype that T is. "name_charset" is 1 (UTF-8) where the
+ * "named" is the path of the committed datatype that T is. "name_charset" is 1 (UTF-8) where the
  * program said so of a name that is ASCII. "new_refs" is the type that programs see where it has
  * references of the kind H5T_STD_REF in place of the old ones of T (scales/scale_attributes.h).
  *
@@ -31,8 +31,8 @@
 
 /* An attribute's elements as a program has them. */
 typedef struct vol_attr_elements {
-    const char *name, *named; /* objects/named_types.h; NULL: no such type */
-    bool is_utf8;             /* the name, as in vol_attr */
+    const char *name, *committed; /* objects/committed_types.h; NULL: no such type */
+    bool is_utf8;                 /* the name, as in vol_attr */
     hid_t type, space;
     hid_t new_refs;       /* as vol_attr has it; 0: none */
     const vol_form *form; /* of the type */

@@ -15,7 +15,7 @@
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
 #include "links/links.h"
-#include "objects/named_types.h"
+#include "objects/committed_types.h"
 #include "scales/scale_attributes.h"
 #include "tree/side.h"
 #include "tree/waiting.h"
@@ -61,7 +61,7 @@ static enum zb_code print_value(vol_node *owner, const vol_attr_value *value, ch
         return code;
     const vol_attr_elements elements = {
         .name = value->name,
-        .named = value->named,
+        .committed = value->committed,
         .is_utf8 = value->is_utf8,
         .type = value->type,
         .space = value->space,
@@ -134,14 +134,14 @@ static herr_t keep(vol_node *owner, const char *name, vol_attr *attr, bool compl
 herr_t vol_attr_create_unwritten(vol_node *owner, const char *name, H5T_cset_t cset, hid_t type,
                                  hid_t space) {
     vol_attr attr;
-    char *named;
+    char *committed;
     zb_error err = {0};
-    if (vol_named_refer(owner->file, type, &named, &err) != ZB_OK)
+    if (vol_committed_refer(owner->file, type, &committed, &err) != ZB_OK)
         return vol_attr_push_failed(owner->file->lib, "create", name, &err);
     bool described = vol_attr_describe(owner->file->lib, name, type, space, &attr);
     vol_owners_note(owner);
     attr.place = VOL_ATTR_UNWRITTEN;
-    attr.named = named;
+    attr.committed = committed;
     attr.is_utf8 = vol_charset_is_needed(name, cset);
     return keep(owner, name, &attr, described);
 }
@@ -167,7 +167,7 @@ static herr_t keep_written(vol_node *owner, const vol_attr_value *value, hid_t s
     bool complete = vol_attr_describe(lib, value->name, shown, value->space, &attr) &&
                     copy_elements(owner, value, &attr);
     attr.place = VOL_ATTR_WRITTEN;
-    attr.named = value->named ? strdup(value->named) : NULL;
+    attr.committed = value->committed ? strdup(value->committed) : NULL;
     attr.is_utf8 = value->is_utf8;
     if (value->new_refs > 0)
         complete &= vol_type_hold(lib, value->new_refs, &attr.new_refs);
@@ -301,6 +301,7 @@ static herr_t store(vol_node *owner, const vol_attr_value *value, hid_t shown) {
     vol_form *form;
     zb_error err = {0};
     const bool is_of_scale = vol_scale_takes(owner, value);
+    const hssize_t count = owner->file->lib->H5Sget_select_npoints(value->space);
     if (vol_form_new(owner->file, shown, &form, &err) != ZB_OK)
         return vol_attr_push_failed(owner->file->lib, "write", value->name, &err);
     herr_t result = convert(owner, &stored, shown, form, &converted);
@@ -309,7 +310,6 @@ static herr_t store(vol_node *owner, const vol_attr_value *value, hid_t shown) {
                              : store_in_document(owner, &stored, shown);
     if (result >= 0 && is_of_scale)
         vol_node_drop_attr(owner, value->name, VOL_ATTR_UNWRITTEN);
-    const hssize_t count = owner->file->lib->H5Sget_select_npoints(value->space);
     vol_elements_free(form, count > 0 ? (size_t)count : 0, converted);
     vol_form_free(form);
     return result;
@@ -368,7 +368,7 @@ herr_t vol_attr_store_elements(vol_node *owner, const vol_attr *attr, const void
     h5_lib *lib = owner->file->lib;
     hid_t type = vol_attr_type(lib, attr), space = vol_attr_space(lib, attr);
     char *name = strdup(attr->name); /* attr goes when it is stored */
-    char *named = attr->named ? strdup(attr->named) : NULL;
+    char *committed = attr->committed ? strdup(attr->committed) : NULL;
     void *zeros = NULL;
     herr_t result = -1;
     if (name && type >= 0 && space >= 0 &&
@@ -378,14 +378,14 @@ herr_t vol_attr_store_elements(vol_node *owner, const vol_attr *attr, const void
                                       .space = space,
                                       .dxpl = *lib->H5P_LST_DATASET_XFER_ID_g,
                                       .data = elements ? elements : zeros,
-                                      .named = named,
+                                      .committed = committed,
                                       .is_utf8 = attr->is_utf8};
         result = vol_attr_store(owner, &value, type);
     }
     vol_release_id(lib, type);
     vol_release_id(lib, space);
     free(zeros);
-    free(named);
+    free(committed);
     free(name);
     return result;
 }

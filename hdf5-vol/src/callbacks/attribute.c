@@ -8,7 +8,7 @@
 #include "file/forget.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
-#include "objects/named_types.h"
+#include "objects/committed_types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static void *vol_attr_create(void *obj, const H5VL_loc_params_t *loc, const char
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
     if (object->under) {
-        hid_t copy = vol_named_copy(lib, type);
+        hid_t copy = vol_committed_copy(lib, type);
         void *under = lib->H5VLattr_create(object->under, loc, lib->native, name,
                                            copy < 0 ? type : copy, space, acpl, aapl, dxpl, req);
         vol_release_id(lib, copy);
@@ -160,16 +160,17 @@ static herr_t write_attr(const vol_object *object, hid_t mem_type, const void *b
     if (!attr)
         return -1;
     hid_t space = vol_attr_space(lib, attr), type = shown_type(lib, attr, mem_type);
-    char *named = attr->named ? strdup(attr->named) : NULL; /* attr goes when it is stored */
+    char *committed =
+        attr->committed ? strdup(attr->committed) : NULL; /* attr goes when it is stored */
     const vol_attr_value value = {.name = object->attr,
                                   .type = mem_type,
                                   .space = space,
                                   .dxpl = dxpl,
                                   .data = buffer,
-                                  .named = named,
+                                  .committed = committed,
                                   .is_utf8 = attr->is_utf8};
     herr_t result = space < 0 || type < 0 ? -1 : vol_attr_store(object->node, &value, type);
-    free(named);
+    free(committed);
     vol_release_id(lib, space);
     vol_release_id(lib, type);
     return result;
@@ -188,11 +189,11 @@ static herr_t vol_attr_write(void *obj, hid_t mem_type, const void *buffer, hid_
 
 static hid_t get_type(const vol_object *object, const vol_attr *attr) {
     hid_t type = vol_attr_shown_type(object->lib, attr);
-    if (type < 0 || !attr->named)
+    if (type < 0 || !attr->committed)
         return type;
-    hid_t named = vol_named_type(object->handle, attr->named, type);
+    hid_t committed = vol_committed_type(object->handle, attr->committed, type);
     vol_release_id(object->lib, type);
-    return named;
+    return committed;
 }
 
 /* An id of a deleted attribute knows the letters of its name. */

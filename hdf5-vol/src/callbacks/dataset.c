@@ -17,7 +17,7 @@
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
 #include "hdf5/types.h"
-#include "objects/named_types.h"
+#include "objects/committed_types.h"
 #include "objects/open_ids.h"
 #include "tree/edit.h"
 #include "tree/side.h"
@@ -82,7 +82,7 @@ static void *vol_dataset_create(void *obj, const H5VL_loc_params_t *loc, const c
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
     if (object->under) {
-        hid_t copy = vol_named_copy(lib, type);
+        hid_t copy = vol_committed_copy(lib, type);
         void *under = lib->H5VLdataset_create(object->under, loc, lib->native, name, lcpl,
                                               copy < 0 ? type : copy, space, dcpl, dapl, dxpl, req);
         vol_release_id(lib, copy);
@@ -115,7 +115,7 @@ static void *vol_dataset_open(void *obj, const H5VL_loc_params_t *loc, const cha
     const bool is_group = opened->type == H5I_GROUP;
     vol_close_any(opened, dxpl);
     VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a %s, not a dataset", name,
-             is_group ? "group" : "named datatype");
+             is_group ? "group" : "committed datatype");
     return NULL;
 }
 
@@ -260,9 +260,9 @@ static hid_t get_type(const vol_object *object) {
     const char *path = zb_json_string(vol_side_get(object->node, ZB_HDF5_NAMED));
     if (type < 0 || !path)
         return type;
-    hid_t named = vol_named_type(object->handle, path, type);
+    hid_t committed = vol_committed_type(object->handle, path, type);
     vol_release_id(object->lib, type);
-    return named;
+    return committed;
 }
 
 static herr_t vol_dataset_get(void *obj, H5VL_dataset_get_args_t *args, hid_t dxpl, void **req) {

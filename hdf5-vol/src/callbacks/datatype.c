@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Named datatypes: the callbacks. */
+/* Committed datatypes: the callbacks. */
 #include "callbacks/classes.h"
 #include "callbacks/elsewhere.h"
 #include "create/creation_list.h"
@@ -81,18 +81,22 @@ static void *vol_datatype_open(void *obj, const H5VL_loc_params_t *loc, const ch
     if (!opened || opened->type == H5I_DATATYPE)
         return opened;
     vol_close_any(opened, dxpl);
-    VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is no named datatype", name);
+    VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is no committed datatype", name);
     return NULL;
 }
 
 /* The type in HDF5's own encoding, of which HDF5 makes the type of each id. */
 static herr_t encode(vol_node *node, void *buffer, size_t *size) {
     h5_lib *lib = node->file->lib;
-    hid_t type = vol_node_datatype(node);
+    bool lacks_memory;
+    hid_t type = vol_node_datatype(node, &lacks_memory);
     herr_t result = type < 0 ? -1 : lib->H5Tencode(type, buffer, size);
     vol_release_id(lib, type);
     if (result < 0)
-        VOL_PUSH(lib, SYM, CANTGET, "'%s' is no named datatype any more", node->path);
+        VOL_PUSH(lib, SYM, CANTGET,
+                 lacks_memory ? "no memory for the type '%s'"
+                              : "'%s' is no committed datatype any more",
+                 node->path);
     return result;
 }
 
@@ -113,7 +117,7 @@ static herr_t vol_datatype_get(void *obj, H5VL_datatype_get_args_t *args, hid_t 
             vol_list_member_new(object->node, *lib->H5P_CLS_DATATYPE_CREATE_ID_g);
         return args->args.get_tcpl.tcpl_id < 0 ? -1 : 0;
     }
-    return vol_refuse(lib, "this question about a named datatype");
+    return vol_refuse(lib, "this question about a committed datatype");
 }
 
 static herr_t vol_datatype_specific(void *obj, H5VL_datatype_specific_args_t *args, hid_t dxpl,

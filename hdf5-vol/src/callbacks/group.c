@@ -95,7 +95,7 @@ static void *vol_group_open(void *obj, const H5VL_loc_params_t *loc, const char 
     const bool is_dataset = opened->type == H5I_DATASET;
     vol_close_any(opened, dxpl);
     VOL_PUSH(lib, SYM, CANTOPENOBJ, "'%s' is a %s, not a group", name,
-             is_dataset ? "dataset" : "named datatype");
+             is_dataset ? "dataset" : "committed datatype");
     return NULL;
 }
 

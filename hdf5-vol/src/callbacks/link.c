@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Links. A hard link is the place of its node, so it is made, moved and deleted with the node;
- * other links are kept in an attribute of their group (links/named_links.h). An entry that cannot
+ * other links are kept in an attribute of their group (links/link_entries.h). An entry that cannot
  * be read leads to a dataset that tells why (dataset/unreadable.h), so that walks and copies go on.
  */
 #include "callbacks/classes.h"
@@ -15,7 +15,7 @@
 #include "links/edit_links.h"
 #include "links/link_order.h"
 #include "links/links.h"
-#include "objects/named_types.h"
+#include "objects/committed_types.h"
 #include "tree/loose.h"
 
 #include <stdio.h>
@@ -54,7 +54,7 @@ static herr_t link_node(const vol_object *at, const H5VL_loc_params_t *loc, vol_
                             ? vol_edit_link(node, &place, &err)
                             : vol_alias_create(&place, node, &err);
     if (!code && node->kind == VOL_DATATYPE && node->token != token)
-        code = vol_named_rename(node, token, &err);
+        code = vol_committed_rename(node, token, &err);
     vol_place_clear(&place);
     return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
 }

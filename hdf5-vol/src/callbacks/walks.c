@@ -60,7 +60,7 @@ static herr_t iterate(link_walk *walk, vol_node *group, const char *prefix, hsiz
    goes on below asks for groups. A node that has gone since its group was listed is none. */
 static enum zb_code node_of(const link_walk *walk, vol_link *link, vol_node **out, zb_error *err) {
     *out = NULL;
-    if (!walk->args->recursive && !link->named)
+    if (!walk->args->recursive && !link->is_entry)
         return ZB_OK;
     enum zb_code code = vol_link_node(link, out, err);
     return code == ZB_ENOTFOUND ? ZB_OK : code;

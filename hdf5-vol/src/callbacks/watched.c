@@ -172,7 +172,7 @@ const H5VL_dataset_class_t vol_watched_dataset_class = {
     .close = dataset_close,
 };
 
-/* ---- Named datatypes ---- */
+/* ---- Committed datatypes ---- */
 
 static void *datatype_commit(void *obj, const H5VL_loc_params_t *loc, const char *name, hid_t type,
                              hid_t lcpl, hid_t tcpl, hid_t tapl, hid_t dxpl, void **req) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *vol_name_of_file(h5_lib *lib, hid_t object) {
+char *vol_filename_of(h5_lib *lib, hid_t object) {
     const ssize_t length = lib->H5Fget_name(object, NULL, 0);
     char *name = length > 0 ? malloc((size_t)length + 1) : NULL;
     if (!name || lib->H5Fget_name(object, name, (size_t)length + 1) < 0) {
@@ -20,7 +20,7 @@ char *vol_name_of_file(h5_lib *lib, hid_t object) {
 /* The path of the file that holds an object: malloc'ed. Files of some drivers have a name that is
    no path; that one then. */
 static char *path_of(h5_lib *lib, hid_t object) {
-    char *name = vol_name_of_file(lib, object), *real = name ? realpath(name, NULL) : NULL;
+    char *name = vol_filename_of(lib, object), *real = name ? realpath(name, NULL) : NULL;
     if (real)
         free(name);
     return real ? real : name;

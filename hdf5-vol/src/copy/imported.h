@@ -25,7 +25,7 @@ typedef struct vol_imported {
 } vol_imported;
 
 /* The name of the file that holds an object, as it was opened; malloc'ed, or NULL. */
-char *vol_name_of_file(h5_lib *lib, hid_t object);
+char *vol_filename_of(h5_lib *lib, hid_t object);
 
 /* Those of the file with that number, which an object in it has told; NULL, with an error pushed,
    when its path is not to be had. */

@@ -191,7 +191,7 @@ static hid_t open_file(h5_lib *lib, hid_t group, const char *path) {
 }
 
 static bool external_dangles(h5_lib *lib, hid_t group, const vol_link_value *value, int left) {
-    char *holder = vol_name_of_file(lib, group);
+    char *holder = vol_filename_of(lib, group);
     char *path =
         holder ? vol_linked_file_perhaps("HDF5_EXT_PREFIX", NULL, holder, value->file) : NULL;
     bool dangles = holder && !path;

@@ -372,8 +372,8 @@ static herr_t forget_below(vol_node *node) {
     enum zb_code code = node->kind == VOL_GROUP ? vol_node_list(node, &err) : ZB_OK;
     for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
         vol_link *link = vol_links_at(node, i);
-        code = link->named ? ZB_OK : vol_link_open(link, &err);
-        if (!code && !link->named && link->node && forget_below(link->node) < 0)
+        code = link->is_entry ? ZB_OK : vol_link_open(link, &err);
+        if (!code && !link->is_entry && link->node && forget_below(link->node) < 0)
             return -1;
         if (code == ZB_ENOTFOUND) /* another process has deleted it */
             code = ZB_OK;

@@ -9,7 +9,7 @@
 #include "links/link_store.h"
 #include "links/links.h"
 #include "links/place_text.h"
-#include "objects/named_paths.h"
+#include "objects/committed_paths.h"
 #include "objects/paths.h"
 #include "objects/reference_count.h"
 #include "scales/scale_moves.h"
@@ -170,7 +170,7 @@ static vol_node *target_of(const copy_job *job, vol_link *link) {
 
 static enum zb_code copy_link(copy_job *job, vol_link *link, zb_error *err) {
     const vol_place place = {.group = copy_of(job, link->group), .name = link->name};
-    vol_link *shown, *old = place.group ? vol_named_find(place.group, link->name) : NULL;
+    vol_link *shown, *old = place.group ? vol_link_entry_find(place.group, link->name) : NULL;
     if (!place.group || vol_child_find(link->group, link->name, &shown, NULL) != ZB_OK ||
         shown != link)
         return ZB_OK; /* a node hides it */
@@ -191,7 +191,7 @@ static enum zb_code copy_link(copy_job *job, vol_link *link, zb_error *err) {
 static enum zb_code copy_links_below(copy_job *job, vol_node *group, zb_error *err) {
     if (group->kind != VOL_GROUP)
         return ZB_OK;
-    const vol_link_list *named = vol_named_links(group, err);
+    const vol_link_list *named = vol_link_entries(group, err);
     enum zb_code code = named ? vol_node_list(group, err) : ZB_ENOMEM;
     for (size_t i = 0; !code && i < named->count; i++)
         if (named->link[i]->kind != VOL_LINK_FOREIGN)
@@ -304,7 +304,7 @@ enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_cop
     if (!code)
         code = vol_scales_copied(node, *made, err);
     if (!code)
-        code = vol_named_paths_copied(node, *made, err);
+        code = vol_committed_paths_copied(node, *made, err);
     if (!code)
         code = vol_reference_copied(*made, err);
     return !code && how->without_attributes ? remove_attributes(*made, err) : code;

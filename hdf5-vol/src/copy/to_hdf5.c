@@ -93,7 +93,8 @@ static void *create_group(const copy_job *job, vol_node *node, void *parent,
 static void *commit_datatype(const copy_job *job, vol_node *node, void *parent,
                              const H5VL_loc_params_t *loc, const char *name) {
     h5_lib *lib = job->lib;
-    hid_t type = vol_node_datatype(node);
+    bool lacks_memory;
+    hid_t type = vol_node_datatype(node, &lacks_memory);
     void *made = lib->H5VLdatatype_commit(parent, loc, lib->native, name, type, job->lcpl,
                                           *lib->H5P_LST_DATATYPE_CREATE_ID_g,
                                           *lib->H5P_LST_DATATYPE_ACCESS_ID_g, job->dxpl, NULL);
@@ -160,7 +161,7 @@ static herr_t copy_children(copy_job *job, vol_node *group, void *new_group, con
         if (vol_link_open(link, &err) != ZB_OK) {
             VOL_PUSH_ZB(job->lib, SYM, CANTOPENOBJ, &err);
             result = -1;
-        } else if (link->named)
+        } else if (link->is_entry)
             result = copy_named(job, link, new_group, above);
         else
             result = link->node ? copy_into(job, link->node, new_group, &self, link->name, above)

@@ -22,7 +22,7 @@
 enum zb_code vol_list_member_of_dataset(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *out,
                                         zb_error *err);
 
-/* The same for a new group, file or named datatype with that creation list. */
+/* The same for a new group, file or committed datatype with that creation list. */
 enum zb_code vol_list_member_add(h5_lib *lib, hid_t list, vol_changes *members, zb_error *err);
 
 /* The attributes (a JSON object as text, malloc'ed) of a new group or file that has no other

@@ -176,7 +176,7 @@ static hid_t filters_alone(h5_lib *lib, hid_t dcpl, int ndim, const hsize_t *chu
     return -1;
 }
 
-/* The type may be a named one of a store, which HDF5's own file would not take. */
+/* The type may be a committed one of a store, which HDF5's own file would not take. */
 static hid_t made_of(h5_lib *lib, hid_t type, hid_t list, int ndim, const hsize_t *chunk) {
     hid_t file = vol_scratch_file(lib), dataset = -1, made = -1;
     hid_t copy = lib->H5Tcopy(type), space = lib->H5Screate_simple(ndim, chunk, NULL);

@@ -13,7 +13,7 @@
 #include "hdf5/text.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
-#include "objects/named_types.h"
+#include "objects/committed_types.h"
 #include "tree/side.h"
 
 #include "zarrbridge/conventions.h"
@@ -250,10 +250,10 @@ static enum zb_code keep_type(h5_lib *lib, hid_t type, vol_spec *out, zb_error *
     return code;
 }
 
-/* The name of the named datatype that the type is, as a member of side.h. */
+/* The name of the committed datatype that the type is, as a member of side.h. */
 static enum zb_code keep_named(const vol_file *file, hid_t type, vol_spec *out, zb_error *err) {
     char *name;
-    enum zb_code code = vol_named_refer(file, type, &name, err);
+    enum zb_code code = vol_committed_refer(file, type, &name, err);
     if (code || !name)
         return code;
     zb_json_writer *text = zb_json_writer_new();
@@ -311,7 +311,7 @@ enum zb_code vol_spec_make(vol_file *file, hid_t type, hid_t space, hid_t dcpl, 
     return code;
 }
 
-/* ---- Named datatypes ---- */
+/* ---- Committed datatypes ---- */
 
 /* Of its group; *out is malloc'ed. */
 static enum zb_code datatype_attributes(h5_lib *lib, const char *type, hid_t tcpl, char **out,
@@ -322,7 +322,7 @@ static enum zb_code datatype_attributes(h5_lib *lib, const char *type, hid_t tcp
     if (!code)
         code = vol_list_member_add(lib, tcpl, &members, err);
     if (!code && !(*out = vol_side_print_new(&members)))
-        code = zb_fail(err, ZB_ENOMEM, "no memory for the attributes of a named datatype");
+        code = zb_fail(err, ZB_ENOMEM, "no memory for the attributes of a committed datatype");
     vol_changes_clear(&members);
     return code;
 }
@@ -333,7 +333,7 @@ enum zb_code vol_datatype_make(vol_file *file, hid_t type, hid_t tcpl, const vol
     enum zb_code code = vol_type_print(file->lib, type, text, err);
     char *json = zb_json_writer_end(text, NULL), *attributes = NULL;
     if (!code && !json)
-        code = zb_fail(err, ZB_ENOMEM, "no memory for a named datatype");
+        code = zb_fail(err, ZB_ENOMEM, "no memory for a committed datatype");
     if (!code)
         code = datatype_attributes(file->lib, json, tcpl, &attributes, err);
     free(json);

@@ -39,7 +39,7 @@ void vol_spec_clear(vol_spec *spec);
 enum zb_code vol_codecs_of_filters(h5_lib *lib, hid_t dcpl, zb_dtype dtype, char **json,
                                    zb_error *err);
 
-/* ---- Named datatypes ---- */
+/* ---- Committed datatypes ---- */
 
 /* Each is a group of the store that holds nothing, with the type in side.h. Makes one of any type
    that type_json.h describes, with a creation list; without a place (NULL), one without a name in

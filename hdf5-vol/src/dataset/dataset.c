@@ -25,30 +25,33 @@ static bool is_utf8(const vol_node *dataset) {
 }
 
 /* The type that HDF5 programs gave the dataset. The attribute may come from anywhere, and the array
-   may have been made anew since. */
-static void take_own_type(vol_node *dataset) {
+   may have been made anew since. False when memory runs out: there may be such a type. */
+static bool take_own_type(vol_node *dataset) {
     h5_lib *lib = dataset->file->lib;
     const zb_json *json = dataset->is_unreadable ? NULL : vol_side_get(dataset, ZB_HDF5_TYPE);
     vol_element *element = json ? calloc(1, sizeof *element) : NULL;
-    hid_t type = element ? vol_type_parse(lib, json) : -1;
-    const bool counts = type >= 0 && vol_element_make(lib, type, element, NULL) == ZB_OK &&
-                        vol_element_fits(element, zb_node_array(dataset->zarr)->dtype) &&
-                        vol_type_hold(lib, type, &dataset->dataset.type);
+    bool lacks_memory = json && !element;
+    hid_t type = element ? vol_type_parse(lib, json, &lacks_memory) : -1;
+    const enum zb_code code = type < 0 ? ZB_EFORMAT : vol_element_make(lib, type, element, NULL);
+    const bool fits = !code && vol_element_fits(element, zb_node_array(dataset->zarr)->dtype);
+    const bool counts = fits && vol_type_hold(lib, type, &dataset->dataset.type);
+    lacks_memory |= code == ZB_ENOMEM || (fits && !counts);
     vol_release_id(lib, type);
     if (counts) {
         dataset->dataset.element = element;
         dataset->dataset.shown = element->view;
-        return;
+        return true;
     }
     if (element)
         vol_element_clear(element);
     free(element);
+    return !lacks_memory;
 }
 
 zb_dtype vol_node_shown(vol_node *dataset) {
     zb_dtype shown;
-    if (dataset->dataset.shown.size == 0)
-        take_own_type(dataset);
+    if (dataset->dataset.shown.size == 0 && !take_own_type(dataset))
+        return dataset->dataset.shown;
     if (dataset->dataset.shown.size == 0 &&
         vol_shown_new(zb_node_array(dataset->zarr)->dtype, &shown)) {
         if (is_utf8(dataset))

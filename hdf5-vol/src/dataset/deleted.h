@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Datasets and named types that are deleted while they have ids. HDF5 keeps them until the last id
- * goes, Zarr has no place for them: a copy in memory takes the node's place, arrays chunk by chunk
- * as they were stored. Those of one file take at most the limit write_cache_bytes; ids of other
- * datasets give errors.
+ * Datasets and committed datatypes that are deleted while they have ids. HDF5 keeps them until the
+ * last id goes, Zarr has no place for them: a copy in memory takes the node's place, arrays chunk
+ * by chunk as they were stored. Those of one file take at most the limit write_cache_bytes; ids of
+ * other datasets give errors.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_DATASET_DELETED_H
 #define ZARRBRIDGE_HDF5_VOL_DATASET_DELETED_H

@@ -8,7 +8,7 @@
 #include "links/aliases.h"
 #include "links/link_order.h"
 #include "links/links.h"
-#include "links/named_links.h"
+#include "links/link_entries.h"
 #include "objects/tokens.h"
 #include "tree/loose.h"
 #include "tree/node_life.h"
@@ -40,7 +40,7 @@ static bool may_forget(const vol_file *file) {
 /* ---- Nodes of files that are written ---- */
 
 static bool has_changed_links(const vol_node *node) {
-    return vol_order_is_changed(node) || vol_named_is_changed(node) || vol_alias_holds(node);
+    return vol_order_is_changed(node) || vol_link_entries_changed(node) || vol_alias_holds(node);
 }
 
 /* Nothing leads to the node, and the store tells all of it. */

@@ -4,7 +4,7 @@
 
 #include "attributes/attribute_list.h"
 #include "links/aliases.h"
-#include "links/named_links.h"
+#include "links/link_entries.h"
 #include "tree/waiting.h"
 
 /* ---- Handles ---- */
@@ -28,7 +28,8 @@ void vol_owners_act(vol_file *file, vol_owners handle) {
 /* ---- Nodes ---- */
 
 bool vol_owners_links_changed(const vol_node *node) {
-    return vol_named_is_changed(node) || vol_order_is_changed(node) || vol_alias_is_changed(node);
+    return vol_link_entries_changed(node) || vol_order_is_changed(node) ||
+           vol_alias_is_changed(node);
 }
 
 bool vol_owners_wait(const vol_node *node) {

@@ -23,9 +23,10 @@ hid_t vol_type_without_references(h5_lib *lib, hid_t type) {
         memcpy(at, number, sizeof number - 1);
     }
     hid_t plain = -1;
+    bool lacks_memory;
     if (text && !strstr(text, "{\"class\":\"reference\"") &&
         zb_json_parse(text, size, &json, NULL) == ZB_OK)
-        plain = vol_type_parse(lib, json);
+        plain = vol_type_parse(lib, json, &lacks_memory);
     zb_json_free(json);
     free(text);
     return plain;

@@ -96,6 +96,28 @@ void vol_stack_restore(h5_lib *lib, hid_t saved) {
         lib->H5Eset_current_stack(saved); /* closes `saved` as well */
 }
 
+/* What vol_stack_lacks_memory looks for. */
+typedef struct lack {
+    h5_lib *lib;
+    bool is_there;
+} lack;
+
+static herr_t look_for_lack(unsigned n, const H5E_error2_t *error, void *context) {
+    lack *found = context;
+    const h5_lib *lib = found->lib;
+    (void)n;
+    found->is_there |= error->maj_num == *lib->H5E_RESOURCE_g ||
+                       error->min_num == *lib->H5E_NOSPACE_g ||
+                       error->min_num == *lib->H5E_CANTALLOC_g;
+    return 0;
+}
+
+bool vol_stack_lacks_memory(h5_lib *lib) {
+    lack found = {.lib = lib};
+    lib->H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, look_for_lack, &found);
+    return found.is_there;
+}
+
 void vol_silence_begin(h5_lib *lib, vol_silence *silence) {
     silence->stack = vol_stack_save(lib);
     silence->known = lib->H5Eget_auto2(H5E_DEFAULT, &silence->print, &silence->context) >= 0;

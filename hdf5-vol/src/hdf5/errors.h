@@ -51,7 +51,11 @@ herr_t vol_refuse(h5_lib *lib, const char *what);
 hid_t vol_stack_save(h5_lib *lib);
 void vol_stack_restore(h5_lib *lib, hid_t saved);
 
-/* The same around calls whose failure is an answer: HDF5 prints no stack for them. Due in pairs. */
+/* Whether the current error stack tells of a lack of memory. */
+bool vol_stack_lacks_memory(h5_lib *lib);
+
+/* Saving and restoring around calls whose failure is an answer: HDF5 prints no stack for them. Due in
+   pairs. */
 typedef struct vol_silence {
     hid_t stack;
     H5E_auto2_t print; /* what the program wants printed */

@@ -77,7 +77,7 @@
     F(H5Sselect_copy)                                                                              \
     F(H5Rget_obj_name) F(H5Ropen_object) F(H5Literate2) F(H5Lget_val) F(H5Lget_info2)              \
     F(H5Oget_info3) F(H5Oopen) F(H5Lexists) F(H5Fget_access_plist) F(H5Rdestroy) F(H5Fget_name)    \
-    F(H5Eget_auto2) F(H5Eset_auto2)                                                                \
+    F(H5Eget_auto2) F(H5Eset_auto2) F(H5Ewalk2)                                                    \
     F(H5Iget_type) F(H5Iget_file_id) F(H5Iinc_ref) F(H5Pset_elink_cb)                             \
     F(H5Dget_type) F(H5Dget_space) F(H5Dget_create_plist) F(H5Dread) F(H5Aiterate2) F(H5Aopen)     \
     F(H5Aget_type) F(H5Aget_space) F(H5Aread) F(H5Treclaim) F(H5Pequal) F(H5Pget_edc_check)        \
@@ -138,7 +138,8 @@
     F(H5E_CANTOPENFILE_g) F(H5E_CANTOPENOBJ_g) F(H5E_NOTFOUND_g) F(H5E_UNSUPPORTED_g)              \
     F(H5P_LST_FILE_ACCESS_ID_g) F(H5E_WRITEERROR_g) F(H5E_READERROR_g) F(H5E_CANTGET_g)            \
     F(H5E_CANTCONVERT_g) F(H5E_BADVALUE_g) F(H5E_BADTYPE_g) F(H5E_EXISTS_g) F(H5E_CANTCREATE_g)    \
-    F(H5E_CANTFLUSH_g) F(H5E_CANTDELETE_g) F(H5E_CANTCLOSEFILE_g) F(H5E_CANTCOPY_g)
+    F(H5E_CANTFLUSH_g) F(H5E_CANTDELETE_g) F(H5E_CANTCLOSEFILE_g) F(H5E_CANTCOPY_g)                \
+    F(H5E_RESOURCE_g) F(H5E_NOSPACE_g) F(H5E_CANTALLOC_g)
 
 /* clang-format on */
 

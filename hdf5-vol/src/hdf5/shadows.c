@@ -25,14 +25,14 @@ static void *create_file(h5_lib *lib) {
     return file;
 }
 
-/* HDF5 takes it for any named type of a store where it makes a dataset or an attribute of one
-   without asking us, in an ordinary file. Nothing converts to it, so that writing to such a dataset
-   fails. */
+/* HDF5 takes it for any committed datatype of a store where it makes a dataset or an attribute of
+   one without asking us, in an ordinary file. Nothing converts to it, so that writing to such a
+   dataset fails. */
 static void *commit_type(h5_lib *lib, void *file, const H5VL_loc_params_t *self) {
     hid_t type = lib->H5Tcreate(H5T_OPAQUE, 1);
     void *made = NULL;
     if (type >= 0 &&
-        lib->H5Tset_tag(type, "a named type of a Zarr store: use a copy (H5Tcopy)") >= 0)
+        lib->H5Tset_tag(type, "a committed datatype of a Zarr store: use a copy (H5Tcopy)") >= 0)
         made = lib->H5VLdatatype_commit(
             file, self, lib->native, "t", type, *lib->H5P_LST_LINK_CREATE_ID_g,
             *lib->H5P_LST_DATATYPE_CREATE_ID_g, *lib->H5P_LST_DATATYPE_ACCESS_ID_g,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Types from JSON: see type_json.h. */
+/* Types from JSON: see type_json.h. Ids are closed by vol_release_id, which leaves errors for
+   vol_type_parse to look at. */
 #include "hdf5/type_json.h"
 
 #include "hdf5/errors.h"
@@ -22,7 +23,7 @@ hid_t vol_type_of_text(h5_lib *lib, const char *text) {
         return -1;
     hid_t type = vol_type_new(lib, dtype);
     if (type >= 0 && lib->H5Tset_order(type, little ? H5T_ORDER_LE : H5T_ORDER_BE) < 0) {
-        lib->H5Tclose(type);
+        vol_release_id(lib, type);
         type = -1;
     }
     return type;
@@ -102,8 +103,7 @@ static hid_t parse_bits(h5_lib *lib, hid_t like, const zb_json *json) {
         lib->H5Tset_size(type, size) >= 0 &&
         (is_float ? set_float(lib, type, json) : set_integer(lib, type, json)))
         return type;
-    if (type >= 0)
-        lib->H5Tclose(type);
+    vol_release_id(lib, type);
     return -1;
 }
 
@@ -118,7 +118,7 @@ static hid_t parse_string(h5_lib *lib, const zb_json *json) {
     if (lib->H5Tset_strpad(type, (H5T_str_t)padding) >= 0 &&
         lib->H5Tset_cset(type, (H5T_cset_t)charset) >= 0)
         return type;
-    lib->H5Tclose(type);
+    vol_release_id(lib, type);
     return -1;
 }
 
@@ -129,7 +129,7 @@ static hid_t parse_opaque(h5_lib *lib, const zb_json *json) {
         return -1;
     hid_t type = lib->H5Tcreate(H5T_OPAQUE, size);
     if (type >= 0 && lib->H5Tset_tag(type, tag) < 0) {
-        lib->H5Tclose(type);
+        vol_release_id(lib, type);
         type = -1;
     }
     return type;
@@ -144,8 +144,7 @@ static bool insert_member(h5_lib *lib, hid_t type, const zb_json *member) {
         return false;
     hid_t part = parse(lib, zb_json_next(offset));
     const bool good = part >= 0 && lib->H5Tinsert(type, zb_json_string(name), at, part) >= 0;
-    if (part >= 0)
-        lib->H5Tclose(part);
+    vol_release_id(lib, part);
     return good;
 }
 
@@ -159,8 +158,8 @@ static hid_t parse_compound(h5_lib *lib, const zb_json *json) {
     for (const zb_json *member = zb_json_first(members); member && good;
          member = zb_json_next(member))
         good = insert_member(lib, type, member);
-    if (!good && type >= 0)
-        lib->H5Tclose(type);
+    if (!good)
+        vol_release_id(lib, type);
     return good ? type : -1;
 }
 
@@ -190,8 +189,8 @@ static hid_t parse_enum(h5_lib *lib, hid_t base, const zb_json *json) {
     for (const zb_json *member = zb_json_first(members); member && good;
          member = zb_json_next(member))
         good = insert_value(lib, type, base, member);
-    if (!good && type >= 0)
-        lib->H5Tclose(type);
+    if (!good)
+        vol_release_id(lib, type);
     return good ? type : -1;
 }
 
@@ -224,8 +223,7 @@ static hid_t parse_based(h5_lib *lib, const char *class, const zb_json *json) {
                  : strcmp(class, "vlen") == 0    ? lib->H5Tvlen_create(base)
                  : strcmp(class, "complex") == 0 ? parse_complex(lib, base)
                                                  : -1;
-    if (base >= 0)
-        lib->H5Tclose(base);
+    vol_release_id(lib, base);
     return type;
 }
 
@@ -267,9 +265,10 @@ static hid_t parse(h5_lib *lib, const zb_json *json) {
     return parse_based(lib, class, json);
 }
 
-hid_t vol_type_parse(h5_lib *lib, const zb_json *json) {
+hid_t vol_type_parse(h5_lib *lib, const zb_json *json, bool *lacks_memory) {
     hid_t stack = vol_stack_save(lib);
     hid_t type = parse(lib, json);
+    *lacks_memory = type < 0 && vol_stack_lacks_memory(lib);
     vol_stack_restore(lib, stack);
     return type;
 }

@@ -35,8 +35,9 @@
 enum zb_code vol_type_print(h5_lib *lib, hid_t type, zb_json_writer *out, zb_error *err);
 
 /* A new type, which the caller closes; -1 for JSON that describes none that this HDF5 can make. The
-   content is not trusted. Leaves HDF5's error stack as it is. */
-hid_t vol_type_parse(h5_lib *lib, const zb_json *json);
+   content is not trusted. *lacks_memory: there may be such a type. Leaves HDF5's error stack as it
+   is. */
+hid_t vol_type_parse(h5_lib *lib, const zb_json *json, bool *lacks_memory);
 
 /* The number that a short text ("<i4") stands for: a new type, or -1. */
 hid_t vol_type_of_text(h5_lib *lib, const char *text);

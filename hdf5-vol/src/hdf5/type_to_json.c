@@ -244,7 +244,8 @@ static bool is_exact(h5_lib *lib, hid_t type, const char *text, size_t size) {
     zb_json *json;
     if (zb_json_parse(text, size, &json, NULL) != ZB_OK)
         return false;
-    hid_t same = vol_type_parse(lib, json);
+    bool lacks_memory;
+    hid_t same = vol_type_parse(lib, json, &lacks_memory);
     const bool exact = same >= 0 && lib->H5Tequal(type, same) > 0;
     if (same >= 0)
         lib->H5Tclose(same);
@@ -265,8 +266,8 @@ static enum zb_code fail_type(zb_error *err) {
                    "converts the elements, such as H5T_NATIVE_DOUBLE for floats of VAX");
 }
 
-/* A copy is printed: to HDF5 the elements of a named type that it has opened lie in a file, and so
-   equal no other type. */
+/* A copy is printed: to HDF5 the elements of a committed datatype that it has opened lie in a file,
+   and so equal no other type. */
 enum zb_code vol_type_print(h5_lib *lib, hid_t type, zb_json_writer *out, zb_error *err) {
     size_t size = 0;
     if (lacks_members(lib, type))

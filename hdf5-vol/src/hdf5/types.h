@@ -50,7 +50,8 @@ hid_t vol_type_fixed_text(h5_lib *lib, size_t size);
 bool vol_type_has_pointers(h5_lib *lib, hid_t type);
 
 /* Whether a type is references of a kind (H5T_STD_REF_OBJ and so on). To HDF5 the elements of a
-   named type that it has opened lie in a file, so that only a copy of it equals the kind. */
+   committed datatype that it has opened lie in a file, so that only a copy of it equals the kind.
+   */
 bool vol_type_is_reference(h5_lib *lib, hid_t type, hid_t kind);
 
 /* The bytes of an item of a sequence (H5T_VLEN) whose items have no pointers; of other types 0. */

@@ -49,19 +49,20 @@ enum zb_code vol_link_node(vol_link *link, vol_node **out, zb_error *err) {
 
 /* ---- The aliases of one node ---- */
 
-/* The alias at a place, if it is there, is shown, and leads to the node. */
-static vol_link *alias_at(vol_node *node, const char *text) {
+/* The alias at a place, if it is there, is shown, and leads to the node. False when memory runs
+   out. */
+static bool alias_at(vol_node *node, const char *text, vol_link **out) {
     char *name;
     vol_node *group = vol_place_parent(node, text, &name);
     vol_link *link = NULL;
-    if (!group || vol_child_find(group, name, &link, NULL) != ZB_OK ||
-        link->kind != VOL_LINK_ALIAS || alias_target(link) != node)
-        link = NULL;
+    const enum zb_code code = group ? vol_child_find(group, name, &link, NULL) : ZB_ENOTFOUND;
+    const bool is_it = !code && link->kind == VOL_LINK_ALIAS && alias_target(link) == node;
     free(name);
-    return link;
+    *out = is_it ? link : NULL;
+    return code != ZB_ENOMEM;
 }
 
-/* Memory that runs out leaves fewer names: the node is where it is. */
+/* NULL when memory runs out: some of them alone would let the node go while it has others. */
 static vol_aliases *aliases_of(vol_node *node) {
     if (node->aliases || !(node->aliases = calloc(1, sizeof *node->aliases)))
         return node->aliases;
@@ -70,9 +71,14 @@ static vol_aliases *aliases_of(vol_node *node) {
         return node->aliases;
     for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
         const char *text = zb_json_string(one);
-        vol_link *alias = text ? alias_at(node, text) : NULL;
-        if (alias && !alias->counted)
-            vol_alias_list_add(node->aliases, alias, NULL);
+        vol_link *alias = NULL;
+        bool good = !text || alias_at(node, text, &alias);
+        if (good && alias && !alias->counted)
+            good = vol_alias_list_add(node->aliases, alias, NULL) == ZB_OK;
+        if (!good) {
+            vol_alias_forget_names(node);
+            return NULL;
+        }
     }
     return node->aliases;
 }
@@ -146,16 +152,16 @@ enum zb_code vol_alias_create_by(const vol_place *place, vol_node *node, const c
     if (!code)
         code = check_size(node, aliases, place, err);
     if (!code)
-        code = vol_link_new_named(place->name, VOL_LINK_ALIAS, way, &link, err);
+        code = vol_link_new_entry(place->name, VOL_LINK_ALIAS, way, &link, err);
     if (!code)
-        code = vol_named_add(place->group, link, err);
+        code = vol_link_entry_add(place->group, link, err);
     if (code)
         return code;
     vol_owners_note_links(node);
     code = vol_alias_list_add(aliases, link, err);
     aliases->changed = true;
     if (code) {
-        vol_named_remove(link);
+        vol_link_entry_remove(link);
         return code;
     }
     link->alias_of = node;
@@ -190,7 +196,7 @@ void vol_alias_remove(vol_link *link) {
     if (link->kind == VOL_LINK_ALIAS)
         vol_alias_is_lost(link); /* so that the node's list is known, and stored without this one */
     drop_name(link);
-    vol_named_remove(link);
+    vol_link_entry_remove(link);
 }
 
 void vol_alias_forget_names(vol_node *node) {
@@ -209,14 +215,20 @@ bool vol_alias_holds(const vol_node *node) {
 
 /* ---- Before and after changes ---- */
 
+static enum zb_code gather_one(vol_node *node, zb_error *err) {
+    return aliases_of(node) ? ZB_OK
+                            : zb_fail(err, ZB_ENOMEM, "no memory for the links of %s", node->path);
+}
+
 enum zb_code vol_alias_gather(vol_node *top, zb_error *err) {
-    aliases_of(top);
-    enum zb_code code = top->kind == VOL_GROUP ? vol_node_list(top, err) : ZB_OK;
+    enum zb_code code = gather_one(top, err);
+    if (!code && top->kind == VOL_GROUP)
+        code = vol_node_list(top, err);
     for (size_t i = 0; i < vol_links_count(top) && !code; i++) {
         vol_node *child;
         code = vol_link_node(vol_links_at(top, i), &child, err);
         if (!code && child)
-            aliases_of(child);
+            code = gather_one(child, err);
         if (!code && child && vol_links_at(top, i)->node)
             code = vol_alias_gather(child, err);
         if (code == ZB_ENOTFOUND) /* another process has deleted it */
@@ -226,9 +238,9 @@ enum zb_code vol_alias_gather(vol_node *top, zb_error *err) {
 }
 
 void vol_alias_drop_below(vol_node *top) {
-    const vol_link_list *named = vol_named_known(top);
-    for (size_t i = 0; named && i < named->count; i++)
-        drop_name(named->link[i]);
+    const vol_link_list *entries = vol_link_entries_known(top);
+    for (size_t i = 0; entries && i < entries->count; i++)
+        drop_name(entries->link[i]);
     for (size_t i = 0; i < vol_links_count(top); i++)
         if (vol_links_at(top, i)->node)
             vol_alias_drop_below(vol_links_at(top, i)->node);
@@ -270,9 +282,9 @@ enum zb_code vol_alias_store_names(vol_node *node, zb_error *err) {
 void vol_alias_forget(vol_node *node) {
     vol_links_set_listed(node, false);
     vol_order_forget(node);
-    const vol_link_list *named = vol_named_known(node);
-    for (size_t i = 0; named && i < named->count; i++)
-        vol_alias_forget_names(named->link[i]->alias_of);
+    const vol_link_list *entries = vol_link_entries_known(node);
+    for (size_t i = 0; entries && i < entries->count; i++)
+        vol_alias_forget_names(entries->link[i]->alias_of);
     vol_alias_forget_names(node);
-    vol_named_forget(node);
+    vol_link_entries_forget(node);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Second hard links. A node has one place in the store, and that place is its first link. Another
- * hard link is an *alias*: an entry of its group (named_links.h) with the way to the node,
+ * hard link is an *alias*: an entry of its group (link_entries.h) with the way to the node,
  *
  *     "links": {name: {"hard": "../g/d"}, ...}
  *
@@ -17,7 +17,7 @@
 #define ZARRBRIDGE_HDF5_VOL_LINKS_ALIASES_H
 
 #include "links/alias_list.h"
-#include "links/named_links.h"
+#include "links/link_entries.h"
 
 /* The node behind a hard link of either kind, which is opened; *out is NULL when there is none, and
    for other links. Errors as vol_link_open. */
@@ -43,7 +43,7 @@ enum zb_code vol_alias_way(const vol_node *group, vol_node *node, char **way, zb
 enum zb_code vol_alias_create_by(const vol_place *place, vol_node *node, const char *way,
                                  zb_error *err);
 
-/* Takes a named link of any kind out of its group, where it is of no use any more. */
+/* Takes an entry of any kind out of its group, where it is of no use any more. */
 void vol_alias_remove(vol_link *link);
 
 /* An alias of the node that lies neither in `top` nor below it; NULL when there is none. */

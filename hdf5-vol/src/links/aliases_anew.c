@@ -89,7 +89,7 @@ static enum zb_code read_holders(vol_node *node, zb_error *err) {
         const char *text = zb_json_string(one);
         char *name = NULL;
         vol_node *group = text ? vol_place_parent(node, text, &name) : NULL;
-        if (group && group != node && !vol_named_find(group, name))
+        if (group && group != node && !vol_link_entry_find(group, name))
             code = read_group(group, err);
         free(name);
     }
@@ -112,7 +112,7 @@ static enum zb_code children_of(vol_node *group, child **out, size_t *count, zb_
         vol_link *link = vol_links_at(group, i);
         const bool is_new = vol_link_is_unopened(link);
         code = vol_link_open(link, err);
-        if (!code && !link->named && link->node)
+        if (!code && !link->is_entry && link->node)
             (*out)[(*count)++] = (child){link->node, is_new};
         if (code == ZB_ENOTFOUND) /* another process has deleted it */
             code = ZB_OK;
@@ -143,10 +143,10 @@ static enum zb_code read_below(vol_node *node, bool is_new, zb_error *err) {
 
 /* A node that is opened later is read then. Reading one forgets no links but its own. */
 enum zb_code vol_aliases_read_ends(vol_node *group, zb_error *err) {
-    const vol_link_list *named = vol_named_links(group, err);
-    enum zb_code code = named ? ZB_OK : ZB_ENOMEM;
-    for (size_t i = 0; !code && i < named->count; i++) {
-        vol_link *link = named->link[i];
+    const vol_link_list *entries = vol_link_entries(group, err);
+    enum zb_code code = entries ? ZB_OK : ZB_ENOMEM;
+    for (size_t i = 0; !code && i < entries->count; i++) {
+        vol_link *link = entries->link[i];
         vol_node *end = link->kind == VOL_LINK_ALIAS ? vol_place_opened(group, link->target) : NULL;
         if (end && end != group && is_stored(end) && vol_alias_is_lost(link))
             code = read_names(end, err);

@@ -24,15 +24,15 @@
 
 enum zb_code vol_edit_create_soft(const vol_place *place, const char *target, zb_error *err) {
     vol_link *link;
-    enum zb_code code = vol_link_new_named(place->name, VOL_LINK_SOFT, target, &link, err);
-    return code ? code : vol_named_add(place->group, link, err);
+    enum zb_code code = vol_link_new_entry(place->name, VOL_LINK_SOFT, target, &link, err);
+    return code ? code : vol_link_entry_add(place->group, link, err);
 }
 
 enum zb_code vol_edit_create_external(const vol_place *place, const char *file, const char *target,
                                       zb_error *err) {
     vol_link *link;
     enum zb_code code = vol_link_new_external(place->name, file, target, &link, err);
-    return code ? code : vol_named_add(place->group, link, err);
+    return code ? code : vol_link_entry_add(place->group, link, err);
 }
 
 enum zb_code vol_edit_copy_link(vol_link *link, const vol_place *place, zb_error *err) {
@@ -91,7 +91,7 @@ static enum zb_code change_places(vol_node *node, vol_link *alias, zb_error *err
     if (way && !is_at(node, &old)) {
         const enum zb_code made = vol_alias_create_by(&old, node, way, code ? NULL : err);
         code = code ? code : made;
-        vol_order_replace(vol_named_find(old.group, old.name), order);
+        vol_order_replace(vol_link_entry_find(old.group, old.name), order);
     }
     free(old.name);
     free(way);
@@ -184,8 +184,9 @@ static enum zb_code delete_in_turn(void *context, zb_error *err) {
 
 /* Data of a node that may stay under another name. What goes is not stored. */
 static enum zb_code store_data(vol_node *node, zb_error *err) {
+    const enum zb_code code = vol_side_load(node, err);
     const bool may_stay = vol_alias_holds(node) || vol_side_get(node, ZB_HDF5_NAMES);
-    return may_stay ? vol_writer_close_below(node, err) : ZB_OK;
+    return !code && may_stay ? vol_writer_close_below(node, err) : code;
 }
 
 /* One lock scope, so that nobody links what has been looked at before it goes. Data are stored
@@ -205,7 +206,7 @@ static enum zb_code delete_companion(void *context, const char *path, zb_error *
 }
 
 enum zb_code vol_edit_delete_link(vol_link *link, zb_error *err) {
-    if (link && link->named) {
+    if (link && link->is_entry) {
         vol_alias_remove(link);
         return ZB_OK;
     }
@@ -240,8 +241,8 @@ static enum zb_code move_below_itself(vol_link *link, const vol_place *place, zb
 /* Reading anew may have brought a link of the place's name, which was free when it was found. */
 static enum zb_code read_before_move(vol_node *node, const vol_place *place, zb_error *err) {
     enum zb_code code = vol_aliases_read_anew(node, err);
-    if (!code &&
-        (vol_links_find(place->group, place->name) || vol_named_find(place->group, place->name)))
+    if (!code && (vol_links_find(place->group, place->name) ||
+                  vol_link_entry_find(place->group, place->name)))
         code = vol_place_fail_taken(place->group, place->name, err);
     return code;
 }
@@ -276,9 +277,9 @@ enum zb_code vol_edit_move_link(vol_link *link, const vol_place *place, zb_error
     enum zb_code code = link ? vol_link_open(link, err) : ZB_OK;
     if (code)
         return code;
-    if (!link || (!link->named && (!link->node || !link->node->zarr)))
+    if (!link || (!link->is_entry && (!link->node || !link->node->zarr)))
         return vol_edit_move(link, place, err);
-    if (!link->named)
+    if (!link->is_entry)
         return move_place(link, place, err);
     code = vol_edit_copy_link(link, place, err);
     if (!code)

@@ -6,15 +6,15 @@
 #include "links/aliases.h"
 #include "links/link_order.h"
 #include "links/links.h"
-#include "links/named_links.h"
+#include "links/link_entries.h"
 #include "scales/dimension_records.h"
 #include "tree/waiting_store.h"
 
 /* One change of the document for both. */
 static enum zb_code store_links(vol_node *group, zb_error *err) {
-    if (group->loose || !(vol_named_is_changed(group) || vol_order_is_changed(group)))
+    if (group->loose || !(vol_link_entries_changed(group) || vol_order_is_changed(group)))
         return ZB_OK;
-    enum zb_code code = vol_named_store(group, err);
+    enum zb_code code = vol_link_entries_store(group, err);
     if (!code && vol_order_is_changed(group))
         code = vol_node_list(group, err); /* a root where nothing has been made yet */
     if (!code)
@@ -48,11 +48,11 @@ enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {
 
 static enum zb_code store_both(void *context, zb_error *err) {
     vol_node *node = context;
-    const vol_link_list *named = vol_named_known(node);
+    const vol_link_list *entries = vol_link_entries_known(node);
     enum zb_code code = vol_alias_store_names(node, err);
-    for (size_t i = 0; named && i < named->count && !code; i++)
-        if (named->link[i]->alias_of)
-            code = vol_alias_store_names(named->link[i]->alias_of, err);
+    for (size_t i = 0; entries && i < entries->count && !code; i++)
+        if (entries->link[i]->alias_of)
+            code = vol_alias_store_names(entries->link[i]->alias_of, err);
     return code ? code : store_links(node, err);
 }
 

@@ -61,7 +61,7 @@ enum zb_code vol_link_new(const char *name, vol_node *node, const char *reason, 
     return ZB_OK;
 }
 
-enum zb_code vol_link_new_named(const char *name, enum vol_link_kind kind, const char *target,
+enum zb_code vol_link_new_entry(const char *name, enum vol_link_kind kind, const char *target,
                                 vol_link **out, zb_error *err) {
     vol_link *link = allocate(name);
     if (!link || !(link->target = strdup(target))) {
@@ -69,7 +69,7 @@ enum zb_code vol_link_new_named(const char *name, enum vol_link_kind kind, const
         return zb_fail(err, ZB_ENOMEM, "no memory for the link %s", name);
     }
     link->kind = kind;
-    link->named = true;
+    link->is_entry = true;
     *out = link;
     return ZB_OK;
 }
@@ -77,7 +77,7 @@ enum zb_code vol_link_new_named(const char *name, enum vol_link_kind kind, const
 enum zb_code vol_link_new_external(const char *name, const char *file, const char *target,
                                    vol_link **out, zb_error *err) {
     vol_link *link;
-    enum zb_code code = vol_link_new_named(name, VOL_LINK_EXTERNAL, target, &link, err);
+    enum zb_code code = vol_link_new_entry(name, VOL_LINK_EXTERNAL, target, &link, err);
     if (code)
         return code;
     link->external = strdup(file);
@@ -157,7 +157,7 @@ enum zb_code vol_links_reserve(vol_node *group, zb_error *err) {
 
 void vol_links_insert(vol_node *group, vol_link *link) {
     vol_link_list_insert(&group->links.list, link);
-    group->file->link_count += !link->named;
+    group->file->link_count += !link->is_entry;
     link->group = group;
     vol_order_cleared(group);
     if (group->links.listed)
@@ -170,7 +170,7 @@ void vol_links_take(vol_link *link) {
     if (group->links.listed)
         vol_order_taken(link, group->links.list.count == 1);
     vol_link_list_take(&group->links.list, link->name);
-    group->file->link_count -= !link->named;
+    group->file->link_count -= !link->is_entry;
     link->group = NULL;
 }
 
@@ -178,7 +178,7 @@ void vol_links_clear(vol_node *group) {
     vol_order_cleared(group);
     for (size_t i = 0; i < vol_links_count(group); i++) {
         vol_link *link = vol_links_at(group, i);
-        if (link->named)
+        if (link->is_entry)
             continue;
         vol_link_free(link);
         group->file->link_count--;

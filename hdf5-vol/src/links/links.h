@@ -6,7 +6,7 @@
  * dataset that can be opened. Each node has one place in the store, and one link that is that
  * place. Behind such a link whose metadata cannot be read stands a dataset that tells the reason
  * (unreadable.h). One that cannot have a node at all is a soft link that leads nowhere, with the
- * reason as its value. All other links are kept in an attribute of the group (named_links.h).
+ * reason as its value. All other links are kept in an attribute of the group (link_entries.h).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_LINKS_LINKS_H
 #define ZARRBRIDGE_HDF5_VOL_LINKS_LINKS_H
@@ -30,12 +30,12 @@ struct vol_link {
     char *stored;    /* the node's name in the store where it is not that of zb_name_stored, for
                         another program has made it; else NULL */
     enum vol_link_kind kind;
-    bool named;          /* of named_links.h, which owns it */
+    bool is_entry;       /* of link_entries.h, which owns it */
     char *external;      /* external links: the name of the file */
-    bool changed;        /* named links: since they were stored */
+    bool changed;        /* of entries: since they were stored */
     bool counted;        /* aliases: the node has it among its names */
     uint32_t shown;      /* datasets of dimensions without `order`: their order among each other */
-    vol_link *next_gone; /* of named links that were removed since then */
+    vol_link *next_gone; /* of entries that were removed since then */
     uint64_t order;      /* link_order.h: from 1 on; 0 where it is not known */
     vol_node *alias_of;  /* aliases: the node, once it was looked for; NULL where there is none */
     char *target;   /* the value of a soft link; JSON of a foreign one; NULL where there is none */
@@ -56,7 +56,7 @@ enum zb_code vol_link_new(const char *name, vol_node *node, const char *reason, 
                           zb_error *err);
 
 /* A link that is no node's place, with what it leads to (copied). */
-enum zb_code vol_link_new_named(const char *name, enum vol_link_kind kind, const char *target,
+enum zb_code vol_link_new_entry(const char *name, enum vol_link_kind kind, const char *target,
                                 vol_link **out, zb_error *err);
 
 enum zb_code vol_link_new_external(const char *name, const char *file, const char *target,

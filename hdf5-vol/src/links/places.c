@@ -90,5 +90,5 @@ vol_node *vol_place_parent(const vol_node *from, const char *text, char **name) 
         *(slash ? slash : path) = '\0';
     vol_node *group = *name && **name ? node_called(from->file, path, child_at) : NULL;
     free(path);
-    return group;
+    return group && group->kind == VOL_GROUP ? group : NULL;
 }

@@ -6,7 +6,7 @@
 #include "attributes/attributes.h"
 #include "file/forget.h"
 #include "links/links.h"
-#include "objects/named_types.h"
+#include "objects/committed_types.h"
 #include "objects/tokens.h"
 #include "tree/loose.h"
 #include "tree/map.h"
@@ -28,14 +28,14 @@ static size_t users_at(const vol_map *users, const char *name) {
     return (size_t)(uintptr_t)vol_map_get(users, key_of(name));
 }
 
-/* One more, if the name is that of a named type. */
+/* One more, if the name is that of a committed datatype. */
 static void add_user(vol_map *users, const char *name) {
     if (name)
         vol_map_set(users, key_of(name), (void *)(uintptr_t)(users_at(users, name) + 1));
 }
 
 /* What was deleted counts while it has ids. A list of attributes is only made where one of them may
-   have a named type. */
+   have a committed datatype. */
 static bool may_use_types(vol_node *node) {
     if (!node->zarr || node->is_unreadable || (node->loose && node->pins == 0))
         return false;
@@ -48,7 +48,7 @@ static void add_users_in(vol_node *node, vol_map *users) {
     const vol_attrs *attrs = vol_node_attrs(node);
     for (size_t i = 0; attrs && i < attrs->count; i++)
         if (attrs->attr[i].name)
-            add_user(users, attrs->attr[i].named);
+            add_user(users, attrs->attr[i].committed);
 }
 
 /* Of deleted groups the store has nothing: what is known is all that counts. */
@@ -103,7 +103,7 @@ unsigned vol_type_users(vol_node *type) {
     vol_file *file = type->file;
     if (type->kind != VOL_DATATYPE || !may_walk(file))
         return 0;
-    char *name = vol_named_name(type);
+    char *name = vol_committed_name(type);
     if (!name)
         return 0;
     vol_node_pin(type);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The users of a named datatype: the datasets and the attributes that were made with it, which
+ * The users of a committed datatype: the datasets and the attributes that were made with it, which
  * HDF5 counts among the references of its object.
  *
- * A store keeps the way from a user to its type alone (objects/named_types.h), so one walk over all
- * nodes finds the users of all types. What it has found counts until this process changes the tree
- * or an attribute.
+ * A store keeps the way from a user to its type alone (objects/committed_types.h), so one walk over
+ * all nodes finds the users of all types. What it has found counts until this process changes the
+ * tree or an attribute.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_TYPE_USERS_H
 #define ZARRBRIDGE_HDF5_VOL_OBJECTS_TYPE_USERS_H

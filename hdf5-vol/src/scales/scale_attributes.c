@@ -111,23 +111,23 @@ static char *join(const statement *s, bool *any) {
     return NULL;
 }
 
-/* Names of dimensions that follow of neither scales nor labels stay. */
+/* Names of dimensions that follow of neither scales nor labels stay. An array of its own name, or
+   beside one of a name that stays, may have scales to others, and has none to the program. */
 static enum zb_code save(vol_node *owner, const statement *s, zb_error *err) {
     const zb_array_info *info = zb_node_array(owner->zarr);
     const char *others[ZB_MAX_NDIM] = {NULL};
     const bool was_stated = vol_scales_get(owner) != NULL;
-    bool any;
+    bool any, keeps_names = false;
     for (uint32_t d = 0; was_stated && info->dimension_names && d < info->ndim; d++)
         if (!vol_scales_says(owner, d))
-            others[d] = info->dimension_names[d];
+            keeps_names |= (others[d] = info->dimension_names[d]) != NULL;
     char *json = join(s, &any);
     if (any && !json)
         return zb_fail(err, ZB_ENOMEM, "no memory for dimension scales");
     enum zb_code code = vol_scales_set(owner, json, others, err);
     free(json);
-    /* An array of its name may be a scale to others, and none to the program. */
-    return code || any || !vol_dims_is_scale(owner) ? code
-                                                    : vol_scales_set(owner, "{}", others, err);
+    const bool is_made_of_names = !code && !any && (keeps_names || vol_dims_is_scale(owner));
+    return is_made_of_names ? vol_scales_set(owner, "{}", others, err) : code;
 }
 
 /* ---- Storing ---- */

@@ -332,7 +332,7 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
         vol_tree_remove(link);
     vol_deleted_end(copies, gone);
     return !code && vol_links_are_listed(group)
-               ? vol_named_show(group, err) /* one that the node has hidden */
+               ? vol_link_entries_show(group, err) /* one that the node has hidden */
                : code;
 }
 
@@ -346,11 +346,11 @@ typedef struct movement {
 /* Whether anything leads to a node or to one below it, or from there, that goes by names. All that
    is to move is known (vol_alias_gather). */
 static bool is_linked(vol_node *node) {
-    const vol_link_list *named = node->kind == VOL_GROUP ? vol_named_known(node) : NULL;
+    const vol_link_list *entries = node->kind == VOL_GROUP ? vol_link_entries_known(node) : NULL;
     bool linked = node->kind == VOL_DATATYPE || vol_alias_count(node) > 0 ||
                   (node->kind == VOL_DATASET && vol_side_get(node, ZB_HDF5_SCALES));
-    for (size_t i = 0; named && i < named->count && !linked; i++)
-        linked = named->link[i]->kind == VOL_LINK_ALIAS;
+    for (size_t i = 0; entries && i < entries->count && !linked; i++)
+        linked = entries->link[i]->kind == VOL_LINK_ALIAS;
     for (size_t i = 0; i < vol_links_count(node) && !linked; i++) {
         vol_node *child = vol_links_at(node, i)->node;
         linked = child && is_linked(child);
@@ -419,7 +419,7 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
     if (!code && node)
         code = vol_scales_moved(node, old.name, err);
     if (!code && vol_links_are_listed(group))
-        code = vol_named_show(group, err); /* one that the node has hidden */
+        code = vol_link_entries_show(group, err); /* one that the node has hidden */
     clear(&old);
     free(to);
     return code;
@@ -466,7 +466,7 @@ static void remove_gone(vol_node *group) {
         vol_link *link = vol_links_at(group, i);
         vol_node *child = link->node;
         zb_node *now = NULL;
-        if (link->named)
+        if (link->is_entry)
             continue;
         if (link->reason || vol_link_is_unopened(link)) {
             vol_tree_remove(link);

@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-hid_t vol_node_datatype(vol_node *node) {
+hid_t vol_node_datatype(vol_node *node, bool *lacks_memory) {
     const zb_json *json = vol_side_get(node, ZB_HDF5_DATATYPE);
-    return json ? vol_type_parse(node->file->lib, json) : -1;
+    *lacks_memory = false;
+    return json ? vol_type_parse(node->file->lib, json, lacks_memory) : -1;
 }
 
 /* In a file that is only read no node changes its place, so that the counts above stay right. In

@@ -23,7 +23,7 @@
 
 struct vol_aliases;
 struct vol_dimension_set;
-struct vol_named;
+struct vol_link_entry_set;
 struct vol_object;
 struct vol_stored_chunks;
 struct vol_waiting;
@@ -52,17 +52,18 @@ struct vol_node {
     struct vol_waiting *waiting; /* tree/waiting.c; NULL when nothing waits */
     vol_owners owners;           /* file/owners.c: of what waits here; old ones when nothing does */
     uint64_t document_bytes;     /* tree/waiting.c: of the stored document, about; 0 until needed */
-    zb_hdf5_extension *side; /* tree/side.c: parsed; NULL until asked for, or when there is none */
+    zb_hdf5_extension *side;     /* tree/side.c: parsed; NULL when there is none */
+    bool side_is_known;          /* tree/side.c: it is that of the node's document */
     vol_node_attributes attrs;   /* attributes/attribute_list.c */
     struct vol_object *attr_ids; /* objects/object.c: open ids of its attributes */
     vol_loose outside;           /* tree/loose.c: while it is loose */
     uint64_t deleted_bytes; /* dataset/deleted.c: what a deleted one takes of the memory for such */
 
     /* Groups. */
-    vol_links links;                /* links/links.c */
-    vol_order order;                /* links/link_order.c */
-    struct vol_named *named;        /* links/named_links.c; NULL until asked for */
-    struct vol_dimension_set *uses; /* scales/dimension_uses.c; NULL until asked for */
+    vol_links links;                         /* links/links.c */
+    vol_order order;                         /* links/link_order.c */
+    struct vol_link_entry_set *link_entries; /* links/link_entries.c; NULL until asked for */
+    struct vol_dimension_set *uses;          /* scales/dimension_uses.c; NULL until asked for */
 
     /* Datasets. */
     vol_dataset dataset;                     /* dataset/dataset.c */
@@ -94,9 +95,9 @@ char *vol_path_join(const char *above, const char *between, const char *name);
 enum zb_code vol_node_child_path(const vol_node *group, const char *name, char **out,
                                  zb_error *err);
 
-/* The member of side.h with the type (type_json.h) of a named datatype, and a new one of that type:
-   -1 when there is none. */
-hid_t vol_node_datatype(vol_node *node);
+/* The member of side.h with the type (type_json.h) of a committed datatype, and a new one of that
+   type: -1 when there is none, or (*lacks_memory) that cannot be told. */
+hid_t vol_node_datatype(vol_node *node, bool *lacks_memory);
 
 /* What waits in a node, for all who ask before they change it: data in its writer (writers.c), and
    a changed order of its links (link_order.c). */

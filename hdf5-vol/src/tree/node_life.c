@@ -9,7 +9,7 @@
 #include "hdf5/errors.h"
 #include "links/alias_list.h"
 #include "links/links.h"
-#include "links/named_links.h"
+#include "links/link_entries.h"
 #include "scales/dimension_set.h"
 #include "tree/loose.h"
 #include "tree/side.h"
@@ -21,10 +21,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_datatype(vol_node *node) {
-    hid_t type = node->kind == VOL_GROUP ? vol_node_datatype(node) : -1;
+static enum zb_code find_kind(vol_node *node, zb_error *err) {
+    bool lacks_memory = false;
+    node->kind = node->zarr && zb_node_array(node->zarr) ? VOL_DATASET : VOL_GROUP;
+    enum zb_code code = vol_side_load(node, err);
+    hid_t type = !code && node->kind == VOL_GROUP ? vol_node_datatype(node, &lacks_memory) : -1;
     vol_release_id(node->file->lib, type);
-    return type >= 0;
+    if (type >= 0)
+        node->kind = VOL_DATATYPE;
+    return lacks_memory ? zb_fail(err, ZB_ENOMEM, "no memory for a type") : code;
 }
 
 enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_error *err) {
@@ -42,9 +47,11 @@ enum zb_code vol_node_new(vol_file *file, zb_node *zarr, vol_node **out, zb_erro
     file->node_count++;
     node->file = file;
     node->zarr = zarr;
-    node->kind = zarr && zb_node_array(zarr) ? VOL_DATASET : VOL_GROUP;
-    if (zarr && is_datatype(node))
-        node->kind = VOL_DATATYPE;
+    const enum zb_code code = find_kind(node, err);
+    if (code) {
+        vol_node_free(node);
+        return code;
+    }
     *out = node;
     return ZB_OK;
 }
@@ -63,14 +70,14 @@ void vol_node_free(vol_node *node) {
         return;
     for (size_t i = 0; i < vol_links_count(node); i++)
         vol_node_free(vol_links_at(node, i)->node);
-    vol_links_clear(node); /* named links are in both lists */
-    vol_named_forget(node);
+    vol_links_clear(node); /* entries are in both lists */
+    vol_link_entries_forget(node);
     vol_alias_list_free(node->aliases);
     vol_dimension_set_free(node->uses);
     node->file->node_count--;
     close_ids(node);
     vol_attrs_free(node->attrs.list);
-    vol_side_forget(node);
+    vol_side_free(node);
     vol_waiting_forget(node);
     vol_writer_abandon(node);
     zb_node_release(node->zarr);
@@ -114,9 +121,9 @@ bool vol_node_replace(vol_node *node, zb_node *zarr) {
     if (!has_same_dimensions(zb_node_array(node->zarr), zb_node_array(zarr)))
         node->file->changes++;
     close_ids(node); /* names of fields are the old document's */
-    vol_side_forget(node);
     zb_node_release(node->zarr);
     node->zarr = zarr;
+    vol_side_renew(node);
     vol_waiting_document_changed(node);
     return true;
 }

@@ -40,7 +40,21 @@ static enum zb_code parse_in(vol_file *file, const zb_json *value, zb_hdf5_exten
 }
 
 enum zb_code vol_side_load(vol_node *node, zb_error *err) {
-    return node->side ? ZB_OK : parse_in(node->file, value_of(node), &node->side, err);
+    zb_hdf5_extension *now;
+    if (node->side_is_known)
+        return ZB_OK;
+    const enum zb_code code = parse_in(node->file, value_of(node), &now, err);
+    if (code)
+        return code;
+    zb_hdf5_extension_free(node->side);
+    node->side = now;
+    node->side_is_known = true;
+    return ZB_OK;
+}
+
+void vol_side_renew(vol_node *node) {
+    node->side_is_known = false;
+    (void)vol_side_load(node, NULL);
 }
 
 static const zb_hdf5_extension *stored(vol_node *node) {
@@ -54,9 +68,10 @@ void vol_side_forget_last(vol_file *file) {
     file->side_last = (vol_side_last){.text = NULL};
 }
 
-void vol_side_forget(vol_node *node) {
+void vol_side_free(vol_node *node) {
     zb_hdf5_extension_free(node->side);
     node->side = NULL;
+    node->side_is_known = false;
 }
 
 bool vol_side_hides(vol_node *node, const char *name) {
@@ -96,6 +111,8 @@ static enum zb_code fail_foreign(const vol_node *node, zb_error *err) {
 
 enum zb_code vol_side_check(vol_node *node, zb_error *err) {
     enum zb_code code = vol_waiting_check(node, err);
+    if (!code)
+        code = vol_side_load(node, err);
     return !code && value_of(node) && !stored(node) ? fail_foreign(node, err) : code;
 }
 
@@ -108,19 +125,21 @@ static enum zb_code begin_change(vol_node *node, vol_waiting **waiting, zb_error
 
 enum zb_code vol_side_set(vol_node *node, enum zb_hdf5_member member, const char *json,
                           zb_error *err) {
-    if (!json && !vol_side_get(node, member))
-        return ZB_OK;
     vol_waiting *waiting;
-    enum zb_code code = begin_change(node, &waiting, err);
+    enum zb_code code = vol_side_load(node, err);
+    if (code || (!json && !vol_side_get(node, member)))
+        return code;
+    code = begin_change(node, &waiting, err);
     return code ? code : vol_side_put(&waiting->members, member, json, err);
 }
 
 enum zb_code vol_side_set_entry(vol_node *node, const char *attribute, const char *json,
                                 zb_error *err) {
-    if (!json && !vol_side_entry(node, attribute))
-        return ZB_OK;
     vol_waiting *waiting;
-    enum zb_code code = begin_change(node, &waiting, err);
+    enum zb_code code = vol_side_load(node, err);
+    if (code || (!json && !vol_side_entry(node, attribute)))
+        return code;
+    code = begin_change(node, &waiting, err);
     return code ? code : vol_changes_set(&waiting->entries, attribute, json, err);
 }
 

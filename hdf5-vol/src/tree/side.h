@@ -23,9 +23,14 @@ typedef struct vol_side_last {
     zb_hdf5_extension *extension;
 } vol_side_last;
 
-/* Makes sure that what is stored has been parsed: without that a lack of memory looks like no
-   member at all, which those who delete for the want of one must not take it for. */
+/* Makes sure that what is stored has been parsed. No node is made without that, so that a lack of
+   memory never looks like no member at all. */
 enum zb_code vol_side_load(vol_node *node, zb_error *err);
+
+/* Parses what the node's new document says. Where memory lacks it is parsed at the next question, and
+   until then the node has the members that it had: those who delete for the want of a member, or
+   change one, ask vol_side_load before. */
+void vol_side_renew(vol_node *node);
 
 /* A member without entries, as it will be stored; NULL when there is none. Borrowed until the next
    change of the node. */
@@ -52,7 +57,7 @@ enum zb_code vol_side_set(vol_node *node, enum zb_hdf5_member member, const char
 enum zb_code vol_side_set_entry(vol_node *node, const char *attribute, const char *json,
                                 zb_error *err);
 
-/* The entry of a link (links/named_links.h) likewise; vol_side_get does not see it before it is
+/* The entry of a link (links/link_entries.h) likewise; vol_side_get does not see it before it is
    stored. */
 enum zb_code vol_side_set_link(vol_node *node, const char *link, const char *json, zb_error *err);
 
@@ -75,9 +80,8 @@ const vol_change *vol_side_find(const vol_changes *members, enum zb_hdf5_member 
    (malloc'ed), NULL without memory. */
 char *vol_side_print_new(const vol_changes *members);
 
-/* Forgets what was parsed; called with each change of the node's document. The second forgets what
-   the file keeps for further nodes. */
-void vol_side_forget(vol_node *node);
+/* Frees what was parsed, and what the file keeps for further nodes. */
+void vol_side_free(vol_node *node);
 void vol_side_forget_last(vol_file *file);
 
 #endif

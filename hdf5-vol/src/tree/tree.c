@@ -4,7 +4,7 @@
 
 #include "dataset/unreadable.h"
 #include "links/links.h"
-#include "links/named_links.h"
+#include "links/link_entries.h"
 #include "objects/tokens.h"
 #include "tree/loose.h"
 #include "tree/node_life.h"
@@ -251,7 +251,7 @@ enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, z
         if (!*out)
             code = vol_links_are_listed(group) ? ZB_ENOTFOUND : open_child(group, name, out, err);
         /* A node hides a link of its name. */
-        if (code == ZB_ENOTFOUND && (*out = vol_named_find(group, name)))
+        if (code == ZB_ENOTFOUND && (*out = vol_link_entry_find(group, name)))
             code = ZB_OK;
     }
     return code == ZB_ENOTFOUND ? zb_fail(err, ZB_ENOTFOUND, "there is no node %s%s%s", group->path,
@@ -262,7 +262,7 @@ enum zb_code vol_child_find(vol_node *group, const char *name, vol_link **out, z
 bool vol_child_is_unknown(vol_node *group, const char *name) {
     return !vol_links_are_listed(group) && !vol_loose_hierarchy(group) &&
            group->file->options.dimensions != VOL_DIMENSIONS_ON && !vol_links_find(group, name) &&
-           !vol_named_find(group, name) && !zb_name_needs_form(name);
+           !vol_link_entry_find(group, name) && !zb_name_needs_form(name);
 }
 
 bool vol_child_is_absent(vol_node *group, const char *name) {
@@ -339,7 +339,7 @@ enum zb_code vol_node_list(vol_node *group, zb_error *err) {
     enum zb_code code = zb_group_names(group->zarr, take_name, &l, err);
     code = code ? code : l.code;
     if (!code)
-        code = vol_named_show(group, err);
+        code = vol_link_entries_show(group, err);
     vol_links_set_listed(group, code == ZB_OK);
     if (!code)
         code = group->file->extras->show_kept(group, err);

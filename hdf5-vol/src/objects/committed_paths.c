@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of named datatypes: see named_paths.h. */
-#include "objects/named_paths.h"
+/* Names of committed datatypes: see committed_paths.h. */
+#include "objects/committed_paths.h"
 
 #include "attributes/attribute_list.h"
 #include "file/forget.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 static enum zb_code fail_memory(zb_error *err) {
-    return zb_fail(err, ZB_ENOMEM, "no memory for the name of a named datatype");
+    return zb_fail(err, ZB_ENOMEM, "no memory for the name of a committed datatype");
 }
 
 /* How names change. *out is malloc'ed; NULL for one that stays. What `convert` needs to know
@@ -78,13 +78,13 @@ static enum zb_code change_entry(vol_node *node, const char *attribute, const co
 static vol_attr *in_list(const vol_node *node, const char *name) {
     const vol_attrs *list = vol_node_attrs_now(node);
     vol_attr *attr = list ? vol_attrs_find(list, name) : NULL;
-    return attr && attr->named ? attr : NULL;
+    return attr && attr->committed ? attr : NULL;
 }
 
 /* In the list, and in the store where it has been stored. Takes the name over. */
 static enum zb_code set_in_list(vol_node *node, vol_attr *attr, char *name, zb_error *err) {
-    free(attr->named);
-    attr->named = name;
+    free(attr->committed);
+    attr->committed = name;
     return store_entry(node, attr->name, name, err);
 }
 
@@ -101,7 +101,7 @@ static enum zb_code change_attributes(vol_node *node, const conversion *how, zb_
         vol_attr *attr = &list->attr[i];
         char *name = NULL;
         if (attr->name)
-            code = convert(how, attr->named, &name, err);
+            code = convert(how, attr->committed, &name, err);
         if (!code && name)
             code = set_in_list(node, attr, name, err);
     }
@@ -140,8 +140,8 @@ static enum zb_code to_name(const conversion *how, const char *old, char **out, 
     return *out ? ZB_OK : fail_memory(err);
 }
 
-enum zb_code vol_named_paths_change(vol_node *node, const char *from, const char *to,
-                                    zb_error *err) {
+enum zb_code vol_committed_paths_change(vol_node *node, const char *from, const char *to,
+                                        zb_error *err) {
     const renaming job = {.how = {to_name}, .from = from, .to = to};
     return change_known(node, &job.how, err);
 }
@@ -192,8 +192,8 @@ static enum zb_code change_all(vol_node *node, const conversion *how, zb_error *
     for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
         vol_link *link = vol_links_at(node, i);
         const bool is_new = vol_link_is_unopened(link);
-        code = link->named ? ZB_OK : vol_link_open(link, err);
-        if (!code && !link->named && link->node)
+        code = link->is_entry ? ZB_OK : vol_link_open(link, err);
+        if (!code && !link->is_entry && link->node)
             code = change_all(link->node, how, err);
         if (code == ZB_ENOTFOUND)
             code = ZB_OK;
@@ -203,7 +203,7 @@ static enum zb_code change_all(vol_node *node, const conversion *how, zb_error *
     return code;
 }
 
-enum zb_code vol_named_paths_copied(vol_node *from, vol_node *to, zb_error *err) {
+enum zb_code vol_committed_paths_copied(vol_node *from, vol_node *to, zb_error *err) {
     const copying job = {.how = {to_copy}, .from = from, .to = to};
     return change_all(to, &job.how, err);
 }

@@ -177,7 +177,7 @@ def assert_linked(file):
     assert file["d"][0]["s"] == b"x" and file.attrs["at"] == 5 and file["d"].attrs["at"][0]["s"] == b"q"
 
 
-def test_datasets_and_attributes_of_named_types(tmp_path):
+def test_datasets_and_attributes_of_committed_types(tmp_path):
     """Their types are the named ones: H5Tcommitted says so, and h5dump names them."""
     for name in ("a.h5", "x.zarr"):
         path = fill_links(tmp_path / name)

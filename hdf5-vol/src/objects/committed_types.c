@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See named_types.h. */
-#include "objects/named_types.h"
+/* See committed_types.h. */
+#include "objects/committed_types.h"
 
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
@@ -21,7 +21,7 @@ static char *new_stand_in(uint64_t token) {
     return asprintf(&text, ":%llu", (unsigned long long)token) < 0 ? NULL : text;
 }
 
-/* The connector's object behind a named type of a store; NULL for other types. */
+/* The connector's object behind a committed datatype of a store; NULL for other types. */
 static const vol_object *object_of(h5_lib *lib, hid_t type) {
     hid_t saved = vol_stack_save(lib);
     const vol_object *object = vol_object_of_id(lib, type);
@@ -29,15 +29,15 @@ static const vol_object *object_of(h5_lib *lib, hid_t type) {
     return object && object->type == H5I_DATATYPE && object->file ? object : NULL;
 }
 
-hid_t vol_named_copy(h5_lib *lib, hid_t type) {
+hid_t vol_committed_copy(h5_lib *lib, hid_t type) {
     return object_of(lib, type) ? lib->H5Tcopy(type) : -1;
 }
 
-char *vol_named_name(const vol_node *type) {
+char *vol_committed_name(const vol_node *type) {
     return type->loose ? new_stand_in(type->token) : vol_moved_name(type->file, type->path);
 }
 
-enum zb_code vol_named_refer(const vol_file *file, hid_t type, char **out, zb_error *err) {
+enum zb_code vol_committed_refer(const vol_file *file, hid_t type, char **out, zb_error *err) {
     const vol_object *object = object_of(file->lib, type);
     *out = NULL;
     if (!object || object->file != file)
@@ -46,7 +46,7 @@ enum zb_code vol_named_refer(const vol_file *file, hid_t type, char **out, zb_er
     if (!node->loose)
         return vol_moved_refer(node->file, node->path, true, out, err);
     *out = new_stand_in(node->token);
-    return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for the name of a named datatype");
+    return *out ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for the name of a committed datatype");
 }
 
 static vol_node *find_loose(vol_file *file, const char *stand_in) {
@@ -74,13 +74,14 @@ static enum zb_code find(vol_file *file, const char *name, vol_node **out, zb_er
 
 static bool is_same(vol_node *node, hid_t type) {
     h5_lib *lib = node->file->lib;
-    hid_t named = node->kind == VOL_DATATYPE ? vol_node_datatype(node) : -1;
-    const bool same = named >= 0 && vol_type_same(lib, named, type);
-    vol_release_id(lib, named);
+    bool lacks_memory;
+    hid_t committed = node->kind == VOL_DATATYPE ? vol_node_datatype(node, &lacks_memory) : -1;
+    const bool same = committed >= 0 && vol_type_same(lib, committed, type);
+    vol_release_id(lib, committed);
     return same;
 }
 
-hid_t vol_named_type(vol_handle *handle, const char *name, hid_t type) {
+hid_t vol_committed_type(vol_handle *handle, const char *name, hid_t type) {
     vol_file *file = handle->file;
     vol_node *node = NULL;
     zb_error err = {0};
@@ -96,14 +97,14 @@ hid_t vol_named_type(vol_handle *handle, const char *name, hid_t type) {
 
 /* ---- Types that get a path ---- */
 
-enum zb_code vol_named_rename(vol_node *type, uint64_t token, zb_error *err) {
+enum zb_code vol_committed_rename(vol_node *type, uint64_t token, zb_error *err) {
     char *stand_in = new_stand_in(token), *name = NULL;
     enum zb_code code = stand_in ? vol_moved_refer(type->file, type->path, true, &name, err)
                                  : zb_fail(err, ZB_ENOMEM, "no memory for a name");
     if (!code)
-        code = vol_named_paths_change(type->file->root, stand_in, name, err);
+        code = vol_committed_paths_change(type->file->root, stand_in, name, err);
     for (vol_node *node = NULL; !code && (node = vol_loose_next(type->file, node)) != NULL;)
-        code = vol_named_paths_change(node, stand_in, name, err);
+        code = vol_committed_paths_change(node, stand_in, name, err);
     free(name);
     free(stand_in);
     return code;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Links in the side attribute of their group: see named_links.h. */
-#include "links/named_links.h"
+/* Links in the side attribute of their group: see link_entries.h. */
+#include "links/link_entries.h"
 
 #include "file/owners.h"
 #include "links/links.h"
@@ -34,24 +34,24 @@ static enum zb_code link_of_json(const zb_json *entry, vol_link **out, zb_error 
     const zb_json *only = only_member(entry);
     const char *kind = only ? zb_json_name(only) : "", *text = zb_json_string(only);
     if (can_be_found(name) && strcmp(kind, "soft") == 0 && text && *text)
-        return vol_link_new_named(name, VOL_LINK_SOFT, text, out, err);
+        return vol_link_new_entry(name, VOL_LINK_SOFT, text, out, err);
     if (can_be_found(name) && strcmp(kind, "hard") == 0 && text)
-        return vol_link_new_named(name, VOL_LINK_ALIAS, text, out, err);
+        return vol_link_new_entry(name, VOL_LINK_ALIAS, text, out, err);
     const char *file = zb_json_string(zb_json_first(only));
     const char *path = file ? zb_json_string(zb_json_next(zb_json_first(only))) : NULL;
     if (can_be_found(name) && strcmp(kind, "external") == 0 && path && zb_json_count(only) == 2 &&
         *file && *path && zb_json_kind_of(only) == ZB_JSON_ARRAY)
         return vol_link_new_external(name, file, path, out, err);
     char *json = zb_json_print(entry);
-    enum zb_code code = json ? vol_link_new_named(name, VOL_LINK_FOREIGN, json, out, err)
+    enum zb_code code = json ? vol_link_new_entry(name, VOL_LINK_FOREIGN, json, out, err)
                              : zb_fail(err, ZB_ENOMEM, "no memory for the link %s", name);
     free(json);
     return code;
 }
 
-static enum zb_code reserve(vol_named *named, zb_error *err) {
-    return vol_link_list_reserve(&named->list) ? ZB_OK
-                                               : zb_fail(err, ZB_ENOMEM, "no memory for links");
+static enum zb_code reserve(vol_link_entry_set *entries, zb_error *err) {
+    return vol_link_list_reserve(&entries->list) ? ZB_OK
+                                                 : zb_fail(err, ZB_ENOMEM, "no memory for links");
 }
 
 /* In a document that is not our own writing each character may take six bytes, and its escape in
@@ -63,8 +63,8 @@ static uint64_t bytes_of(const vol_link *link) {
 
 /* The list has been reserved. */
 static void insert(vol_node *group, vol_link *link) {
-    vol_link_list_insert(&group->named->list, link);
-    group->named->bytes += bytes_of(link);
+    vol_link_list_insert(&group->link_entries->list, link);
+    group->link_entries->bytes += bytes_of(link);
     link->group = group;
 }
 
@@ -77,7 +77,7 @@ static enum zb_code read_links(vol_node *group, zb_error *err) {
         return ZB_OK;
     for (; entry; entry = zb_json_next(entry)) {
         vol_link *link;
-        enum zb_code code = reserve(group->named, err);
+        enum zb_code code = reserve(group->link_entries, err);
         if (!code)
             code = link_of_json(entry, &link, err);
         if (code)
@@ -87,40 +87,40 @@ static enum zb_code read_links(vol_node *group, zb_error *err) {
     return ZB_OK;
 }
 
-static vol_named *named_of(vol_node *group, zb_error *err) {
-    if (group->named)
-        return group->named;
-    group->named = calloc(1, sizeof *group->named);
-    if (!group->named) {
+static vol_link_entry_set *entries_of(vol_node *group, zb_error *err) {
+    if (group->link_entries)
+        return group->link_entries;
+    group->link_entries = calloc(1, sizeof *group->link_entries);
+    if (!group->link_entries) {
         zb_fail(err, ZB_ENOMEM, "no memory for the links of %s", group->path);
         return NULL;
     }
     if (read_links(group, err) != ZB_OK)
-        vol_named_forget(group);
-    return group->named;
+        vol_link_entries_forget(group);
+    return group->link_entries;
 }
 
-const vol_link_list *vol_named_links(vol_node *group, zb_error *err) {
-    const vol_named *named = named_of(group, err);
-    return named ? &named->list : NULL;
+const vol_link_list *vol_link_entries(vol_node *group, zb_error *err) {
+    const vol_link_entry_set *entries = entries_of(group, err);
+    return entries ? &entries->list : NULL;
 }
 
-const vol_link_list *vol_named_known(const vol_node *group) {
-    return group->named ? &group->named->list : NULL;
+const vol_link_list *vol_link_entries_known(const vol_node *group) {
+    return group->link_entries ? &group->link_entries->list : NULL;
 }
 
 static vol_link *find_any(vol_node *group, const char *name) {
-    const vol_link_list *list = vol_named_links(group, NULL);
+    const vol_link_list *list = vol_link_entries(group, NULL);
     return list ? vol_link_list_find(list, name) : NULL;
 }
 
-vol_link *vol_named_find(vol_node *group, const char *name) {
+vol_link *vol_link_entry_find(vol_node *group, const char *name) {
     vol_link *link = find_any(group, name);
     return link && link->kind != VOL_LINK_FOREIGN ? link : NULL;
 }
 
-enum zb_code vol_named_show(vol_node *group, zb_error *err) {
-    const vol_link_list *list = vol_named_links(group, err);
+enum zb_code vol_link_entries_show(vol_node *group, zb_error *err) {
+    const vol_link_list *list = vol_link_entries(group, err);
     enum zb_code code = list ? ZB_OK : ZB_ENOMEM;
     for (size_t i = 0; !code && i < list->count; i++) {
         vol_link *link = list->link[i];
@@ -157,7 +157,7 @@ static enum zb_code check_new(vol_node *group, const vol_link *link, zb_error *e
     if (!can_be_found(link->name) || !is_text(link->name) || !is_text(link->target) ||
         (link->external && !is_text(link->external)))
         return zb_fail(err, ZB_EINVAL, "the name or the value of a link is no UTF-8 text");
-    if (group->named->bytes + bytes_of(link) > limit)
+    if (group->link_entries->bytes + bytes_of(link) > limit)
         return zb_fail(err, ZB_ELIMIT,
                        "the links of %s take more than a quarter of a document (limit "
                        "document_bytes): put the link '%s' into another group",
@@ -167,14 +167,14 @@ static enum zb_code check_new(vol_node *group, const vol_link *link, zb_error *e
 
 static void note_change(vol_link *link) {
     vol_owners_note_links(link->group);
-    link->changed = link->group->named->changed = true;
+    link->changed = link->group->link_entries->changed = true;
 }
 
-enum zb_code vol_named_add(vol_node *group, vol_link *link, zb_error *err) {
-    vol_named *named = named_of(group, err);
-    enum zb_code code = named ? check_new(group, link, err) : ZB_ENOMEM;
+enum zb_code vol_link_entry_add(vol_node *group, vol_link *link, zb_error *err) {
+    vol_link_entry_set *entries = entries_of(group, err);
+    enum zb_code code = entries ? check_new(group, link, err) : ZB_ENOMEM;
     if (!code)
-        code = reserve(named, err);
+        code = reserve(entries, err);
     if (!code && vol_links_are_listed(group))
         code = vol_links_reserve(group, err);
     if (code) {
@@ -193,19 +193,19 @@ static bool is_shown(const vol_link *link) {
     return vol_links_find(link->group, link->name) == link;
 }
 
-void vol_named_remove(vol_link *link) {
+void vol_link_entry_remove(vol_link *link) {
     vol_node *group = link->group;
-    vol_named *named = group->named;
+    vol_link_entry_set *entries = group->link_entries;
     if (is_shown(link)) {
         vol_links_take(link);
         link->group = group;
     }
-    vol_link_list_take(&named->list, link->name);
-    named->bytes -= bytes_of(link);
+    vol_link_list_take(&entries->list, link->name);
+    entries->bytes -= bytes_of(link);
     vol_owners_note_links(group);
-    named->changed = true;
-    link->next_gone = named->gone;
-    named->gone = link;
+    entries->changed = true;
+    link->next_gone = entries->gone;
+    entries->gone = link;
 }
 
 /* ---- Storing ---- */
@@ -239,47 +239,47 @@ static enum zb_code store_link(vol_node *group, vol_link *link, zb_error *err) {
     return code;
 }
 
-static void free_gone(vol_named *named) {
-    for (vol_link *link = named->gone, *next; link; link = next) {
+static void free_gone(vol_link_entry_set *entries) {
+    for (vol_link *link = entries->gone, *next; link; link = next) {
         next = link->next_gone;
         vol_link_free(link);
     }
-    named->gone = NULL;
+    entries->gone = NULL;
 }
 
-enum zb_code vol_named_store(vol_node *group, zb_error *err) {
-    vol_named *named = group->named;
+enum zb_code vol_link_entries_store(vol_node *group, zb_error *err) {
+    vol_link_entry_set *entries = group->link_entries;
     enum zb_code code = ZB_OK;
-    if (!vol_named_is_changed(group) || group->loose)
+    if (!vol_link_entries_changed(group) || group->loose)
         return ZB_OK;
-    for (vol_link *link = named->gone; link && !code; link = link->next_gone)
+    for (vol_link *link = entries->gone; link && !code; link = link->next_gone)
         if (!find_any(group, link->name))
             code = vol_side_set_link(group, link->name, NULL, err);
-    for (size_t i = 0; i < named->list.count && !code; i++)
-        if (named->list.link[i]->changed)
-            code = store_link(group, named->list.link[i], err);
+    for (size_t i = 0; i < entries->list.count && !code; i++)
+        if (entries->list.link[i]->changed)
+            code = store_link(group, entries->list.link[i], err);
     if (code)
         return code;
-    for (size_t i = 0; i < named->list.count; i++)
-        named->list.link[i]->changed = false;
-    free_gone(named);
-    named->changed = false;
+    for (size_t i = 0; i < entries->list.count; i++)
+        entries->list.link[i]->changed = false;
+    free_gone(entries);
+    entries->changed = false;
     return ZB_OK;
 }
 
 /* ---- Forgetting ---- */
 
-void vol_named_forget(vol_node *group) {
-    vol_named *named = group->named;
-    if (!named)
+void vol_link_entries_forget(vol_node *group) {
+    vol_link_entry_set *entries = group->link_entries;
+    if (!entries)
         return;
-    for (size_t i = 0; i < named->list.count; i++) {
-        if (is_shown(named->list.link[i]))
-            vol_links_take(named->list.link[i]);
-        vol_link_free(named->list.link[i]);
+    for (size_t i = 0; i < entries->list.count; i++) {
+        if (is_shown(entries->list.link[i]))
+            vol_links_take(entries->list.link[i]);
+        vol_link_free(entries->list.link[i]);
     }
-    free_gone(named);
-    vol_link_list_clear(&named->list);
-    free(named);
-    group->named = NULL;
+    free_gone(entries);
+    vol_link_list_clear(&entries->list);
+    free(entries);
+    group->link_entries = NULL;
 }
