@@ -197,7 +197,7 @@ def test_certificates(wheel, tmp_path):
     try:
         run(python, read, tmp_path, url, SSL_CERT_FILE=str(tmp_path / "cert.pem"))
         run(python, read, tmp_path, f"{url}#ca_file={tmp_path / 'cert.pem'}")
-        with pytest.raises(AssertionError, match="the option ca_file"):
+        with pytest.raises(AssertionError, match="#ca_file=PATH behind the URL"):
             run(python, read, tmp_path, url)
     finally:
         server.shutdown()
