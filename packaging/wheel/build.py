@@ -4,6 +4,7 @@ import argparse
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 
 import fetch
@@ -101,16 +102,30 @@ def audit(wheel):
     print(libraries.run(program("auditwheel"), "show", wheel).strip())
 
 
+def enter_environment(folder):
+    """Goes on in an environment of Python's with what packs and checks the wheel; made at the first run."""
+    if pathlib.Path(sys.prefix) == folder:
+        return
+    python = folder / "bin/python"
+    there = python.exists() and not subprocess.run([python, "-c", "import build, hatchling, auditwheel, twine"],
+                                                   stderr=subprocess.DEVNULL).returncode
+    if not there:
+        plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        libraries.run(sys.executable, "-m", "venv", "--clear", folder, env=plain)
+        libraries.run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "build",
+                      "hatchling>=1.27", "auditwheel", "twine")
+    os.execv(python, [python, *sys.argv])
+
+
 def main():
     parser = argparse.ArgumentParser(prog="tools/package wheel")
     parser.add_argument("--cpu", choices=sorted(TRIPLETS), default="x86_64")
     parser.add_argument("--jobs", default="2")
     parser.add_argument("--without-gdal", action="store_true", help="no driver for rasterio")
-    parser.add_argument("--fetch-only", action="store_true")
-    parser.add_argument("--folder", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--dist", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--fetch-only", action="store_true", help="fetch the sources, and build nothing")
     arguments = parser.parse_args()
-    cpu, gdal, folder = arguments.cpu, not arguments.without_gdal, arguments.folder
+    cpu, gdal, folder = arguments.cpu, not arguments.without_gdal, ROOT / "build/packages/wheel"
+    enter_environment(folder / "python")
     wanted = [*libraries.LIBRARIES, "hdf5", "zig"]
     if gdal:
         wanted += ["gdal", f"libstdcxx-headers-{cpu}", f"libstdcxx-{cpu}"]
@@ -132,7 +147,7 @@ def main():
     build_zarrbridge(toolchain, sources, own / "build", gdal, arguments.jobs)
     lay(own / "build", own / "tree", gdal)
     collect_licences(sources, own / "licences")
-    wheel = pack(own / "tree", own / "licences", cpu, arguments.dist)
+    wheel = pack(own / "tree", own / "licences", cpu, ROOT / "build/dist/wheel")
     audit(wheel)
     print(figures.table(own / "tree", wheel))
 

@@ -4,7 +4,6 @@
     zarrbridge enable      each Python of this environment does `import zarrbridge` when it starts
     zarrbridge disable     no longer"""
 import os
-import shutil
 import sys
 import sysconfig
 
@@ -33,6 +32,21 @@ def disable():
     print(f"h5py and rasterio open Zarr stores in the Pythons of {sys.prefix} after `import zarrbridge` alone")
 
 
+def _is_program(path):
+    """Not a script: it may be one that leads here."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"\x7fELF" and os.access(path, os.X_OK)
+    except OSError:
+        return False
+
+
+def _find_program():
+    """That of the package; where it has none, a distribution's, on PATH."""
+    places = [_places.PROGRAM, *(os.path.join(folder, "zarrbridge") for folder in os.get_exec_path())]
+    return next(filter(_is_program, places), None)
+
+
 def main():
     arguments = sys.argv[1:]
     if arguments in (["enable"], ["disable"]):
@@ -41,10 +55,9 @@ def main():
         except OSError as error:
             sys.exit(f"zarrbridge: {error}")
         return
-    # The program of a distribution, where this package has none. Never the script that led here.
-    program = _places.PROGRAM if os.path.exists(_places.PROGRAM) else shutil.which("zarrbridge", path="/usr/bin:/bin")
+    program = _find_program()
     if program is None:
-        sys.exit("zarrbridge: this installation has no program, only the Python package")
+        sys.exit("zarrbridge: the program is neither in this package nor on PATH")
     os.execv(program, ["zarrbridge", *arguments])
 
 

@@ -2,13 +2,15 @@
 """rasterio: the driver Zarr3 in the GDAL that its wheel brings.
 
 That library is called libgdal-<8 digits>.so.<version>, with other digits in each build, while a driver has to name the
-library that it uses. Ours names a placeholder. A copy with the true name in its place lies in the user's cache; the name
-is all that differs.
+library that it uses. Ours names a placeholder. A copy with the true name in its place lies in the user's cache, in a
+folder that is called by the copy's content and thus serves all processes; the name is all that differs.
 
 A rasterio without a library of its own (Debian, conda) uses the system's GDAL, which finds its drivers by itself."""
 import ctypes
+import hashlib
 import os
 import re
+import stat
 import tempfile
 
 from zarrbridge import _places
@@ -51,44 +53,63 @@ def _has(path, content):
         return False
 
 
-def _write(folder, content):
-    """Writes the driver whole, or not at all; beside it the way to what it loads at the first URL, where the core looks:
+def _make_own(folder):
+    """A folder in which nobody but this user writes: code is loaded from there."""
+    try:
+        os.mkdir(folder, mode=0o700)
+    except FileExistsError:
+        pass
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        raise PermissionError(f"{folder} can be written by others")
+
+
+def _put(folder, path, make):
+    """What `make` makes takes the place of the path, whole or not at all. It is not made in the driver's own folder:
+    GDAL takes every file there for a driver."""
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        new = os.path.join(scratch, "new")
+        make(new)
+        os.rename(new, path)
+
+
+def _write_file(path, content):
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+def _write(base, content):
+    """The path of the driver below `base`; beside it is the way to what it loads at the first URL, where the core looks:
     ../zarrbridge/."""
-    path = os.path.join(folder, "gdal", "gdal_Zarr3.so")
-    remote = os.path.join(folder, "zarrbridge")
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    folder = os.path.join(base, hashlib.sha256(content).hexdigest()[:32])
+    path, remote = os.path.join(folder, "gdal", "gdal_Zarr3.so"), os.path.join(folder, "zarrbridge")
+    os.makedirs(os.path.dirname(base), mode=0o700, exist_ok=True)
+    for part in (base, folder, os.path.dirname(path)):
+        _make_own(part)
     if not _has(path, content):
-        handle, new = tempfile.mkstemp(dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.rename(new, path)
-        except BaseException:
-            os.unlink(new)
-            raise
+        _put(folder, path, lambda new: _write_file(new, content))
     target = os.path.join(_places.LIB, "zarrbridge")
     if not os.path.islink(remote) or os.readlink(remote) != target:
-        new = tempfile.mktemp(dir=folder)
-        os.symlink(target, new)
-        os.rename(new, remote)
+        _put(folder, remote, lambda new: os.symlink(target, new))
     return path
 
 
-def _cache():
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "zarrbridge")
+def _bases():
+    """The user's cache, and where there is none a folder of the user's among the temporary files, which all processes
+    share as well."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return (os.path.join(cache, "zarrbridge"), os.path.join(tempfile.gettempdir(), f"zarrbridge-{os.geteuid()}"))
 
 
 def _plugin_for(minor, library):
     """The path of the driver for it."""
-    from zarrbridge import __version__
-
-    content = _patched(minor, library)
-    name = f"{__version__}-{os.uname().machine}-{library}"
-    try:
-        return _write(os.path.join(_cache(), name), content)
-    except OSError:  # a home that is not there, or cannot be written
-        return _write(tempfile.mkdtemp(prefix="zarrbridge-"), content)
+    content, failed = _patched(minor, library), []
+    for base in _bases():
+        try:
+            return _write(base, content)
+        except OSError as error:
+            failed.append(str(error))
+    raise OSError(f"no folder for its driver ({'; '.join(failed)}). XDG_CACHE_HOME may name one")
 
 
 def _minors():

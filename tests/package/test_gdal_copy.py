@@ -3,6 +3,7 @@
 file in the place of the driver; test_wheel.py has the true one."""
 import os
 import sys
+import tempfile
 
 import pytest
 
@@ -24,6 +25,8 @@ def places(tmp_path, monkeypatch):
     monkeypatch.setattr(_places, "LIB", str(tmp_path / "lib"))
     monkeypatch.setattr(_places, "GDAL_PLUGINS", str(tmp_path / "lib/gdal"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setattr(sys, "path", [str(tmp_path / "site"), *sys.path])
     monkeypatch.delitem(sys.modules, "rasterio", raising=False)
     return tmp_path
@@ -50,6 +53,14 @@ def test_a_copy_is_made_once(places):
     path = os.path.join(_gdal.prepare(), "gdal_Zarr3.so")
     before = os.stat(path)
     assert os.stat(os.path.join(_gdal.prepare(), "gdal_Zarr3.so")).st_ino == before.st_ino
+    assert sorted(os.listdir(os.path.dirname(os.path.dirname(path)))) == ["gdal", "zarrbridge"]
+
+
+def test_another_content_has_a_folder_of_its_own(places):
+    """Two environments with one version of the package and different builds do not take turns at one file."""
+    first = _gdal.prepare()
+    (places / "lib/gdal/gdal_Zarr3-3.12.so").write_bytes(b"newer\0" + _gdal.PLACEHOLDER + b"\0after")
+    assert content(_gdal.prepare()).startswith(b"newer") and content(first).startswith(b"before")
 
 
 def test_a_damaged_copy_is_replaced(places):
@@ -59,10 +70,39 @@ def test_a_damaged_copy_is_replaced(places):
     assert content(_gdal.prepare()).endswith(b"after")
 
 
-def test_a_cache_that_cannot_be_written(places, monkeypatch):
-    (places / "cache").touch()
+def others_may_write(cache):
+    (cache / "zarrbridge").mkdir(parents=True)
+    (cache / "zarrbridge").chmod(0o777)
+
+
+def is_anothers(cache):
+    (cache / "zarrbridge").mkdir(parents=True)
+    os.chown(cache / "zarrbridge", 4242, 4242)
+
+
+def is_a_link(cache):
+    (cache / "elsewhere").mkdir(parents=True)
+    (cache / "zarrbridge").symlink_to("elsewhere")
+
+
+@pytest.mark.parametrize("make", [lambda cache: cache.touch(), others_may_write, is_anothers, is_a_link])
+def test_a_cache_that_cannot_be_used(places, make):
+    """One folder of the user's among the temporary files then, not a new one each time."""
+    if make is is_anothers and os.geteuid():
+        pytest.skip("root alone gives folders away")
+    make(places / "cache")
     folder = _gdal.prepare()
-    assert content(folder).endswith(b"after") and not folder.startswith(str(places / "cache"))
+    assert content(folder).endswith(b"after") and _gdal.prepare() == folder
+    own, = (places / "temporary").iterdir()
+    assert own.name == f"zarrbridge-{os.geteuid()}" and own.stat().st_mode & 0o777 == 0o700
+
+
+def test_no_folder_can_be_used(places):
+    """Others can make that name among the temporary files: it is refused, too."""
+    others_may_write(places / "cache")
+    (places / "temporary" / f"zarrbridge-{os.geteuid()}").symlink_to(places / "cache")
+    with pytest.raises(OSError, match="XDG_CACHE_HOME"):
+        _gdal.prepare()
 
 
 def test_a_rasterio_with_another_gdal(places):

@@ -221,6 +221,25 @@ def test_enable_in_an_environment(tmp_path):
         assert getattr(tmp_path / f"{command}.zarr", kind)(), command
 
 
+def test_the_program_is_that_on_path(tmp_path):
+    """Where the package has none of its own; scripts are left out, since one of them may be what has led here."""
+    for name in ("script", "program"):
+        (tmp_path / name).mkdir()
+    script = tmp_path / "script/zarrbridge"
+    script.write_text(f"#!/bin/sh\nexec {sys.executable} -m zarrbridge \"$@\"\n")
+    script.chmod(0o755)
+    module = [sys.executable, "-m", "zarrbridge", "--version"]
+
+    def path(*names):
+        return {**os.environ, "PATH": os.pathsep.join(str(tmp_path / name) for name in names)}
+
+    done = subprocess.run(module, env=path("script", "program"), stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1 and "on PATH" in done.stderr
+    os.symlink(os.environ["ZARRBRIDGE_PROGRAM"], tmp_path / "program/zarrbridge")
+    done = subprocess.run(module, env=path("script", "program"), stdout=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.startswith("zarrbridge ")
+
+
 def test_xarray(tmp_path):
     pytest.importorskip("h5netcdf")
     run("""
