@@ -268,7 +268,8 @@ const cli_command command_doctor = {
         "Looks for the libraries and plugins of HDF5 and GDAL, for Python's packages, at the "
         "variables of the environment, and with PATH at a directory and its file system, in which "
         "it makes and removes files of its own. All that is done in child processes: one that "
-        "crashes, or gets no answer, is a finding. Each finding ends with what to do.\n\nNothing is sent, and no value "
+        "crashes, or gets no answer, is a finding. Each finding ends with what to do.\n\nNothing "
+        "is sent, and no value "
         "that may be secret is shown: the output can go into a report of a bug.",
     .options = options,
     .examples = examples,

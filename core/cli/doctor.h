@@ -98,10 +98,10 @@ void doctor_find_load_error(doctor *d, const char *file, const char *host, const
 typedef struct doctor_probe {
     char *out, *err; /* what it has written */
     size_t out_size;
-    int status;      /* its exit status; -1 where it was ended */
-    int signal;      /* by which it was ended, or 0 */
-    bool is_late;    /* it has taken all of its time */
-    bool is_absent;  /* there is no such program */
+    int status;     /* its exit status; -1 where it was ended */
+    int signal;     /* by which it was ended, or 0 */
+    bool is_late;   /* it has taken all of its time */
+    bool is_absent; /* there is no such program */
 } doctor_probe;
 
 /* Calls a function, which prints to `out`, in a child process. */
