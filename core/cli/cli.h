@@ -14,8 +14,8 @@
  * `zarrbridge help --markdown > docs/program.md`.
  *
  * Findings go to standard output, one a line, or with --json as one document (report.h). What a
- * call did in all, progress and errors go to standard error. The program uses the public headers
- * alone.
+ * call did in all, progress and errors go to standard error. Standard output that cannot be written
+ * is seen to at exit, for all commands (zarrbridge.c). The program uses the public headers alone.
  */
 #ifndef ZB_CLI_CLI_H
 #define ZB_CLI_CLI_H

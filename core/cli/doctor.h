@@ -4,6 +4,9 @@
  *
  * A subject tells facts, and findings. A finding says what is wrong and, behind " -> ", what to do.
  * Nothing leaves the machine, and values that may be secret are never in a text.
+ *
+ * Each subject is looked at in a child process, and libraries in children of that one: a file
+ * system that does not answer, or a library that crashes, is a finding, and ends nothing.
  */
 #ifndef ZB_CLI_DOCTOR_H
 #define ZB_CLI_DOCTOR_H
@@ -20,9 +23,12 @@ enum doctor_level { DOCTOR_NOTE, DOCTOR_WARN, DOCTOR_ERROR };
 typedef struct doctor {
     const cli_call *call;
     report report;
-    int seconds; /* for each child process */
+    int seconds;      /* for each child process */
+    const char *path; /* the argument, or NULL */
+    unsigned peers;   /* how many processes meet there */
     unsigned warnings, errors;
     const char *subject;
+    FILE *parent; /* in a subject's child process: what takes its findings. Else NULL */
 } doctor;
 
 /* What follows is of this subject: "hdf5". */
@@ -40,8 +46,8 @@ void doctor_variables(doctor *d); /* of the environment */
 void doctor_hdf5(doctor *d);
 void doctor_gdal(doctor *d);
 void doctor_python(doctor *d);
-void doctor_place(doctor *d, const char *path); /* a directory, and its file system */
-void doctor_peers(doctor *d, unsigned count, const char *directory);
+void doctor_place(doctor *d); /* a directory, and its file system */
+void doctor_peers(doctor *d);
 
 /* ---- Tools --------------------------------------------------------------------------------- */
 
@@ -91,10 +97,11 @@ void doctor_find_load_error(doctor *d, const char *file, const char *host, const
 
 typedef struct doctor_probe {
     char *out, *err; /* what it has written */
-    int status;      /* its exit status; -1 where it was ended */
-    int signal;      /* by which it was ended, or 0 */
-    bool is_late;    /* it has taken all of its time */
-    bool is_absent;  /* there is no such program */
+    size_t out_size;
+    int status;     /* its exit status; -1 where it was ended */
+    int signal;     /* by which it was ended, or 0 */
+    bool is_late;   /* it has taken all of its time */
+    bool is_absent; /* there is no such program */
 } doctor_probe;
 
 /* Calls a function, which prints to `out`, in a child process. */
@@ -103,6 +110,11 @@ doctor_probe doctor_call(const doctor *d, void (*function)(void *context, FILE *
 
 /* Runs a program, argv ends with NULL. Its variables are those of this process. */
 doctor_probe doctor_run(const doctor *d, const char *const *argv);
+
+/* Calls a function that has its time from one output to the next, and two seconds more than those
+   two, which it may call: those tell its parent when they begin. All of the output is kept. */
+doctor_probe doctor_watch(const doctor *d, void (*function)(void *context, FILE *out),
+                          void *context);
 
 void doctor_probe_clear(doctor_probe *probe);
 

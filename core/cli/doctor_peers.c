@@ -5,7 +5,8 @@
  * must be refused. Then it lets go, and each of them must get it. Each writes its answer into a
  * file of its own, and all of them tell all answers.
  *
- * The processes wait for each other's files, for as long as --seconds says.
+ * The processes wait for each other's files, for as long as --seconds says. DIR may be writable for
+ * everybody: no symbolic link in it is followed, neither in place of the folder nor inside.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +27,7 @@
 typedef struct meeting {
     doctor *d;
     unsigned count;
-    char *folder;
+    int at;     /* the directory, or -1 */
     char *name; /* "HOST-PID" */
     struct timespec until;
 } meeting;
@@ -38,13 +39,30 @@ static bool is_over(const meeting *m) {
            (now.tv_sec == m->until.tv_sec && now.tv_nsec >= m->until.tv_nsec);
 }
 
+/* A file in the folder, as openat() has it; -1 where one of the two is a link. */
+static int open_in(const meeting *m, const char *name, int flags) {
+    const int folder = openat(m->at, FOLDER, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int file = folder < 0 ? -1 : openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (folder >= 0)
+        close(folder);
+    return file;
+}
+
+static DIR *list_folder(const meeting *m) {
+    const int folder = open_in(m, ".", O_RDONLY | O_DIRECTORY);
+    DIR *entries = folder < 0 ? NULL : fdopendir(folder);
+    if (folder >= 0 && !entries)
+        close(folder);
+    return entries;
+}
+
 /* NFS shows a new name of another machine late to one that asks for the name, and at once to one
    that lists a directory which was opened anew. */
 static doctor_list said(const meeting *m, const char *what) {
     doctor_list list = {.count = 0};
     const size_t length = strlen(what);
     struct dirent *entry;
-    DIR *entries = opendir(m->folder);
+    DIR *entries = list_folder(m);
     while (entries && (entry = readdir(entries)) != NULL) {
         if (strncmp(entry->d_name, what, length) == 0 && entry->d_name[length] == '.')
             doctor_list_add(&list, entry->d_name + length + 1, strlen(entry->d_name) - length - 1);
@@ -55,13 +73,13 @@ static doctor_list said(const meeting *m, const char *what) {
 }
 
 static void say(const meeting *m, const char *what) {
-    char *path = doctor_print("%s/%s.%s", m->folder, what, m->name);
-    const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    char *name = doctor_print("%s.%s", what, m->name);
+    const int file = open_in(m, name, O_WRONLY | O_CREAT | O_EXCL);
     if (file >= 0) {
         (void)fsync(file);
         close(file);
     }
-    free(path);
+    free(name);
 }
 
 static void rest(void) {
@@ -160,7 +178,7 @@ static void judge(const meeting *m) {
 
 static void remove_names(const meeting *m, const char *name) {
     struct dirent *entry;
-    DIR *entries = opendir(m->folder);
+    DIR *entries = list_folder(m);
     while (entries && (entry = readdir(entries)) != NULL) {
         const char *dot = strchr(entry->d_name, '.');
         if (dot && strcmp(dot + 1, name) == 0)
@@ -177,7 +195,7 @@ static void leave_alone(const meeting *m) {
     if (!left.count)
         remove_names(m, "all");
     doctor_list_clear(&left);
-    (void)rmdir(m->folder);
+    (void)unlinkat(m->at, FOLDER, AT_REMOVEDIR);
 }
 
 /* The first one waits until the others have read all answers, and removes the folder. */
@@ -192,14 +210,12 @@ static void leave(const meeting *m, bool first) {
         remove_names(m, all.text[i]);
     doctor_list_clear(&all);
     remove_names(m, "all");
-    (void)rmdir(m->folder);
+    (void)unlinkat(m->at, FOLDER, AT_REMOVEDIR);
 }
 
 /* True when all have said what they have seen. */
 static bool meet(const meeting *m, bool *first) {
-    char *path = doctor_join(m->folder, "lock.all");
-    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    free(path);
+    const int file = open_in(m, "lock.all", O_RDWR | O_CREAT | O_NONBLOCK);
     if (file < 0)
         return false;
     say(m, "here");
@@ -212,31 +228,47 @@ static bool meet(const meeting *m, bool *first) {
     return done && wait_for(m, "done", m->count);
 }
 
-void doctor_peers(doctor *d, unsigned count, const char *directory) {
+/* False where there is no folder for all of them: a link, say, that somebody has put there. */
+static bool make_folder(meeting *m, const char *directory) {
+    struct stat info;
+    m->at = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (m->at < 0 || (mkdirat(m->at, FOLDER, 0777) != 0 && errno != EEXIST) ||
+        fstatat(m->at, FOLDER, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    errno = ENOTDIR;
+    return S_ISDIR(info.st_mode);
+}
+
+static void find_nobody(const meeting *m, const char *directory) {
+    doctor_find(m->d, DOCTOR_ERROR,
+                "%u processes did not meet in %s within %d seconds -> start as many at once, in "
+                "one directory (rm -r %s/" FOLDER " removes what is left of others); --seconds "
+                "gives them more time",
+                m->count, directory, m->d->seconds, directory);
+}
+
+void doctor_peers(doctor *d) {
     char host[256] = "machine";
     bool first = false;
-    meeting m = {.d = d, .count = count, .folder = doctor_join(directory, FOLDER)};
+    meeting m = {.d = d, .count = d->peers};
     doctor_begin(d, "peers");
     gethostname(host, sizeof host - 1);
     m.name = doctor_print("%s-%ld", host, (long)getpid());
     clock_gettime(CLOCK_MONOTONIC, &m.until);
     m.until.tv_sec += d->seconds;
-    if (mkdir(m.folder, 0777) != 0 && errno != EEXIST) {
+    if (!make_folder(&m, d->path)) {
         doctor_find(d, DOCTOR_ERROR,
-                    "the processes cannot meet in %s: %s -> name a directory that all of them can "
-                    "write",
-                    directory, strerror(errno));
+                    "the processes cannot meet in %s/" FOLDER ": %s -> name a directory that all "
+                    "of them can write, and in which nobody has put another thing of that name",
+                    d->path, strerror(errno));
     } else if (meet(&m, &first)) {
         judge(&m);
         leave(&m, first);
     } else {
-        doctor_find(d, DOCTOR_ERROR,
-                    "%u processes did not meet in %s within %d seconds -> start as many at once, "
-                    "in one directory (rm -r %s removes what is left of others); --seconds gives "
-                    "them more time",
-                    count, directory, d->seconds, m.folder);
+        find_nobody(&m, d->path);
         leave_alone(&m);
     }
+    if (m.at >= 0)
+        close(m.at);
     free(m.name);
-    free(m.folder);
 }

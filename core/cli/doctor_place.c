@@ -101,7 +101,7 @@ static void fail(trial *t, const char *what) {
 /* Two descriptors of one file: what one has locked, the other must not get. */
 static void try_locks(trial *t, int first, const char *path) {
     struct flock lock = whole_file(F_WRLCK), again = whole_file(F_WRLCK);
-    const int second = open(path, O_RDWR | O_CLOEXEC);
+    const int second = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (second < 0 || fcntl(first, F_OFD_SETLK, &lock) != 0) {
         fail(t, "a lock is refused");
     } else if (fcntl(second, F_OFD_SETLK, &again) == 0) {
@@ -222,7 +222,8 @@ static void check_store(doctor *d, const char *path) {
     place_clear(&where);
 }
 
-void doctor_place(doctor *d, const char *path) {
+void doctor_place(doctor *d) {
+    const char *path = d->path;
     struct stat info;
     doctor_begin(d, "path");
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {

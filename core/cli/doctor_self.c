@@ -40,20 +40,13 @@ static void tell_machine(doctor *d) {
     }
 }
 
-/* ZARRBRIDGE_NODES is read by the locks, too, which take words (docs/writing.md). */
-static bool is_words_of_locks(const zb_limit_row *row) {
-    const char *value = getenv(row->variable);
-    return strcmp(row->variable, "ZARRBRIDGE_NODES") == 0 && value &&
-           (strcmp(value, "many") == 0 || strcmp(value, "one") == 0);
-}
-
 /* Those that differ from their defaults on this machine. */
 static void tell_limits(doctor *d) {
     zb_limit_row row;
     bool any = false;
     doctor_begin(d, "limits");
     for (size_t i = 0; zb_limit_describe(i, &row); i++) {
-        if (row.is_ignored && !is_words_of_locks(&row))
+        if (row.is_ignored)
             doctor_find(d, DOCTOR_WARN,
                         "%s is neither a decimal number nor \"inf\", and is ignored -> give it a "
                         "number (the default is %" PRIu64 "): %s",

@@ -144,9 +144,11 @@ int report_end(report *r, zb_json_writer *summary, int status) {
     if (r->call->json && !r->failed)
         r->failed = !print_object(r->has_list ? "],\n\"summary\": " : "", summary,
                                   r->has_list ? "}\n" : "\n");
-    if (!r->failed && !fflush(stdout) && !ferror(stdout))
+    if (!fflush(stdout) && !ferror(stdout) && !r->failed)
         return status;
-    zb_fail(&err, ZB_EIO, "cannot write to standard output");
+    if (ferror(stdout))
+        return CLI_FAILED; /* it is told of at exit */
+    zb_fail(&err, ZB_ENOMEM, "no memory for the report");
     return cli_fail(&err);
 }
 

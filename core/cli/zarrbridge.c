@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The program `zarrbridge`: finds the subcommand. cli.h is the map of the program. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "help.h"
@@ -48,6 +50,28 @@ int cli_main(int argc, char **argv) {
     return cli_run(cli_find(argv[command]), argc - command, argv + command);
 }
 
+/* A descriptor that the caller has closed would be given to the next file, into which the program
+   would print. What takes its place refuses to be used. */
+static void open_standard_streams(void) {
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++) {
+        if (fcntl(file, F_GETFD) < 0)
+            (void)open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+}
+
+/* At exit, since argp ends the program, too: what was to be printed is lost. */
+static void check_output(void) {
+    zb_error err;
+    const bool has_failed = ferror(stdout);
+    if (fflush(stdout) || has_failed) {
+        zb_fail(&err, ZB_EIO, "cannot write to standard output");
+        _exit(cli_fail(&err));
+    }
+}
+
 int main(int argc, char **argv) {
+    open_standard_streams();
+    if (atexit(check_output))
+        return CLI_FAILED;
     return cli_main(argc, argv);
 }

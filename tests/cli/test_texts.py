@@ -54,6 +54,19 @@ def test_help_has_two_ways(name):
     assert run("help", name) == run(name, "--help") == run(name, "-h")
 
 
+OUTPUTS = [["--help"], ["--version"], ["help"], ["help", "--man"], ["help", "--markdown"], ["help", "--names"],
+           ["completion", "bash"], ["doctor", "--only", "self"], *([name, "--help"] for name in NAMES)]
+
+
+@pytest.mark.parametrize("words", OUTPUTS, ids=" ".join)
+def test_output_that_cannot_be_written(words):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2 and done.stderr.splitlines().count("zarrbridge: cannot write to standard output") == 1
+    done = subprocess.run([PROGRAM, *words], stdout=1, stderr=subprocess.PIPE, text=True, preexec_fn=lambda: os.close(1))
+    assert done.returncode == 2 and "standard output" in done.stderr
+
+
 @pytest.mark.skipif(not shutil.which("man"), reason="man is not installed")
 @pytest.mark.parametrize("name", [None, *NAMES])
 def test_man_pages(name, tmp_path):

@@ -431,6 +431,32 @@ def test_locks_that_do_not_work(store, answer, words):
     at(store).lacks(words)
 
 
+@pytest.mark.parametrize("answer", ["never", "never-in-kernel"])
+def test_a_file_system_that_does_not_answer(store, answer):
+    answer = ask_path("--seconds", 1, store, variables={**NAMED, "FAKE_ANSWER": answer, **SHIM})
+    assert answer.status == 2
+    assert "does not answer" in answer.of("did not end within 1 seconds", "error")["advice"]
+
+
+def test_a_check_that_crashes(store):
+    assert at(store, FAKE_ANSWER="crash", **SHIM).of("crashed (Aborted)", "error")
+
+
+def test_a_program_that_closes_its_output_and_stays(tmp_path, sound):
+    """Its end is waited for, and no longer than is said."""
+    stays = "exec >&- 2>&-; while kill -0 $PPID; do read -t 1 line; done"
+    path = script(tmp_path / "python3", stays.replace("read -t 1 line", "/bin/sleep 0.1"))
+    answer = ask_python("--seconds", 1, variables={**NAMED, **path})
+    assert answer.of("did not end within 1 seconds", "error")
+
+
+@pytest.mark.parametrize("words", [["--only", "path"], ["--only", "what"], ["--only", "self", "."],
+                                   ["--only", "path", "--peers", "2", "."]])
+def test_misuse_of_only(words):
+    done = subprocess.run([PROGRAM, "doctor", *words], capture_output=True, text=True)
+    assert done.returncode == 2 and "only" in done.stderr and not done.stdout
+
+
 def test_coarse_times(store):
     assert at(store, FAKE_TIMES="coarse", **SHIM).of("keeps times of files", "warning")
     at(store).lacks("keeps times")

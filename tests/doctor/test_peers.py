@@ -47,6 +47,31 @@ def test_a_directory_that_is_not_there(tmp_path):
     assert doctor("--peers", 2, tmp_path / "no/such").of("cannot meet", "error")
 
 
+def test_a_link_in_place_of_the_folder(tmp_path):
+    elsewhere, meeting = tmp_path / "elsewhere", tmp_path / "scratch"
+    for place in (elsewhere, meeting):
+        place.mkdir()
+    (elsewhere / "mine.all").touch()
+    (meeting / ".zb-doctor-peers").symlink_to(elsewhere)
+    answer = doctor("--peers", 2, "--seconds", 1, meeting)
+    assert answer.of("cannot meet", "error")["advice"].endswith("another thing of that name")
+    assert [path.name for path in elsewhere.iterdir()] == ["mine.all"]
+
+
+@pytest.mark.parametrize("leads_to", ["file", "nothing"])
+def test_links_in_the_folder(tmp_path, leads_to):
+    folder = tmp_path / ".zb-doctor-peers"
+    folder.mkdir()
+    target = tmp_path / "target"
+    if leads_to == "file":
+        target.touch()
+    (folder / "lock.all").symlink_to(target)
+    running = [start("--peers", 2, "--seconds", 1, tmp_path) for _ in range(2)]
+    for answer in [Answer(process) for process in running]:
+        assert answer.of("did not meet", "error"), answer.lines
+    assert target.exists() == (leads_to == "file")
+
+
 @pytest.mark.parametrize("words", [["--peers", "1", "."], ["--peers", "x", "."], ["--peers", "2"],
                                    ["--seconds", "0"]])
 def test_misuse(words):

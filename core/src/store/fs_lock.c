@@ -320,14 +320,14 @@ static enum zb_code fail(const zb__fs_lock *l, int failed, zb_error *err) {
 
 /* True if other machines write, whom the locks of the file system do not keep out. */
 static bool keeps_out_no_other(const zb__fs *fs) {
-    return fs->reach == ZB__FS_NODE && zb__nodes_are_many();
+    return fs->reach == ZB__FS_NODE && zb__machines_are_many();
 }
 
 static enum zb_code fail_alone(const char *key, zb_error *err) {
     return zb_fail(
         err, ZB_EUNSUPPORTED,
         "cannot lock '%s': the locks of this file system hold on one machine, and several "
-        "write (start the program with ZARRBRIDGE_NODES=one where no other does, or with "
+        "write (start the program with ZARRBRIDGE_MACHINES=one where no other does, or with "
         "ZARRBRIDGE_LOCKS=shared where the locks do hold on all machines)",
         key);
 }

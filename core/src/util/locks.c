@@ -25,12 +25,12 @@ static unsigned long number_of(zb__environment get, const char *name) {
     return is_number ? strtoul(text, NULL, 10) : 0;
 }
 
-bool zb__nodes_are_many_of(zb__environment get) {
+bool zb__machines_are_many_of(zb__environment get) {
     /* The processes of a job, and those of them on this machine. */
     static const char *const sizes[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
                                            {"PMI_SIZE", "MPI_LOCALNRANKS"},
                                            {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE"}};
-    const char *stated = get("ZARRBRIDGE_NODES");
+    const char *stated = get("ZARRBRIDGE_MACHINES");
     if (stated && (strcmp(stated, "many") == 0 || strcmp(stated, "one") == 0))
         return strcmp(stated, "many") == 0;
     bool many = number_of(get, "SLURM_JOB_NUM_NODES") > 1;
@@ -51,7 +51,7 @@ static const char *ask(const char *name) {
 
 static void load(void) {
     stated = zb__locks_of(ask);
-    are_many = zb__nodes_are_many_of(ask);
+    are_many = zb__machines_are_many_of(ask);
 }
 
 enum zb__locks zb__locks_stated(void) {
@@ -59,7 +59,7 @@ enum zb__locks zb__locks_stated(void) {
     return stated;
 }
 
-bool zb__nodes_are_many(void) {
+bool zb__machines_are_many(void) {
     pthread_once(&once, load);
     return are_many;
 }

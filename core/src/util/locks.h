@@ -18,12 +18,12 @@ enum zb__locks {
 typedef const char *(*zb__environment)(const char *name);
 
 enum zb__locks zb__locks_of(zb__environment get);
-/* True if several machines write at once: by ZARRBRIDGE_NODES, and else by what a job of Slurm, or
+/* True if several machines write at once: by ZARRBRIDGE_MACHINES, and else by what a job of Slurm, or
    of an MPI, has been given. */
-bool zb__nodes_are_many_of(zb__environment get);
+bool zb__machines_are_many_of(zb__environment get);
 
 /* The same of the process when it first asked. */
 enum zb__locks zb__locks_stated(void);
-bool zb__nodes_are_many(void);
+bool zb__machines_are_many(void);
 
 #endif

@@ -475,7 +475,7 @@ static void write_on_a_node(void *context) {
     ASSERT_OK(store_elements(node, 4, false, &err), err);
     if (many) {
         ASSERT_FAILS(store_elements(node, 3, false, &err), ZB_ECONFLICT, err,
-                     "ZARRBRIDGE_NODES=one");
+                     "ZARRBRIDGE_MACHINES=one");
         ASSERT_FAILS(store_elements(node, 3, false, &err), ZB_ECONFLICT, err, "write whole chunks");
         ASSERT_OK(store_elements(node, 3, true, &err), err);
     } else {
@@ -499,10 +499,10 @@ static void write_on_many(void *context) {
 
 static void locks_of_one_machine_keep_out_no_other(void **state) {
     (void)state;
-    unsetenv("ZARRBRIDGE_NODES");
+    unsetenv("ZARRBRIDGE_MACHINES");
     assert_true(check_in_child(write_on_one, NULL, "SLURM_JOB_NUM_NODES", "1"));
     assert_true(check_in_child(write_on_many, &outdated_now, "SLURM_JOB_NUM_NODES", "2"));
-    assert_true(check_in_child(write_on_many, &outdated_now, "ZARRBRIDGE_NODES", "many"));
+    assert_true(check_in_child(write_on_many, &outdated_now, "ZARRBRIDGE_MACHINES", "many"));
 }
 
 int main(void) {

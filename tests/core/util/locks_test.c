@@ -36,12 +36,12 @@ static void jobs_tell_of_machines(void **state) {
         bool many;
     } rows[] = {
         {{NULL}, false},
-        {{"ZARRBRIDGE_NODES", "many"}, true},
-        {{"ZARRBRIDGE_NODES", "MANY"}, false},
+        {{"ZARRBRIDGE_MACHINES", "many"}, true},
+        {{"ZARRBRIDGE_MACHINES", "MANY"}, false},
         {{"SLURM_JOB_NUM_NODES", "1"}, false},
         {{"SLURM_JOB_NUM_NODES", "2"}, true},
-        {{"SLURM_JOB_NUM_NODES", "2", "ZARRBRIDGE_NODES", "one"}, false},
-        {{"SLURM_JOB_NUM_NODES", "2", "ZARRBRIDGE_NODES", "what"}, true},
+        {{"SLURM_JOB_NUM_NODES", "2", "ZARRBRIDGE_MACHINES", "one"}, false},
+        {{"SLURM_JOB_NUM_NODES", "2", "ZARRBRIDGE_MACHINES", "what"}, true},
         {{"SLURM_JOB_NUM_NODES", "-2"}, false},
         {{"SLURM_JOB_NUM_NODES", "2x"}, false},
         {{"SLURM_JOB_NUM_NODES", ""}, false},
@@ -56,7 +56,7 @@ static void jobs_tell_of_machines(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         now = rows[i].pairs;
-        assert_int_equal(zb__nodes_are_many_of(get), rows[i].many);
+        assert_int_equal(zb__machines_are_many_of(get), rows[i].many);
     }
 }
 
