@@ -9,6 +9,9 @@
 #include "progress.h"
 #include "report.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/door.h"
+
+enum { OPTION_DOOR = 'd' };
 
 static int remove_if_empty(const char *path, const struct stat *info, int type, struct FTW *at) {
     (void)info, (void)at;
@@ -38,7 +41,8 @@ static enum zb_code pack(const cli_call *call, zb_error *err) {
     code = zb_node_open(hierarchy, "", &root, err);
     if (!code) {
         progress *shown = progress_begin(call, hierarchy, "");
-        code = zb_hierarchy_pack(hierarchy, target, err);
+        code = cli_option(call, OPTION_DOOR) ? zb_door_pack(hierarchy, target, err)
+                                             : zb_hierarchy_pack(hierarchy, target, err);
         progress_end(shown);
     }
     zb_node_release(root);
@@ -79,8 +83,10 @@ static enum zb_code copy_node(const cli_call *call, zb_error *err) {
 static int copy(const cli_call *call) {
     const char *source = call->arguments[0], *target = call->arguments[1];
     zb_error err;
-    report doc = report_begin(call, NULL);
     const bool to_zip = !zb_name_is_url(target) && zb_path_becomes_zip(target);
+    if (!to_zip && cli_option(call, OPTION_DOOR))
+        return cli_misuse(call, "--door makes an archive: NEW ends in .zip");
+    report doc = report_begin(call, NULL);
     if (to_zip ? pack(call, &err) : copy_node(call, &err))
         return report_fail(&doc, &err);
     zb_json_writer *w = report_object(call);
@@ -103,11 +109,20 @@ const cli_command command_copy = {
         "encoded. NEW is a directory, a node in a store, a URL in S3, or, where it ends in .zip or "
         ".ozx, a zip archive of the node. Nothing is overwritten. The copy appears when all of it "
         "is there; what was version 2 appears node by node.",
-    .examples = (const cli_example[]){{"zarrbridge copy old.zarr new.zarr",
-                                       "a store of version 2 as one of version 3"},
-                                      {"zarrbridge copy x.zarr/a y.zarr/b", "one node"},
-                                      {"zarrbridge copy x.zarr x.zarr.zip", "an archive"},
-                                      {0}},
+    .options =
+        (const struct argp_option[]){{.name = "door",
+                                      .key = OPTION_DOOR,
+                                      .doc = "make an archive that is a door to itself: an "
+                                             "HDF5 file in its first bytes, so that netCDF's "
+                                             "programs open it, too"},
+                                     {0}},
+    .examples =
+        (const cli_example[]){
+            {"zarrbridge copy old.zarr new.zarr", "a store of version 2 as one of version 3"},
+            {"zarrbridge copy x.zarr/a y.zarr/b", "one node"},
+            {"zarrbridge copy x.zarr x.zarr.zip", "an archive"},
+            {"zarrbridge copy --door x.zarr x.zarr.zip", "one that ncdump opens"},
+            {0}},
     .keys = (const cli_example[]){{"source", "as given"}, {"copy", "as given"}, {0}},
     .run = copy,
 };
