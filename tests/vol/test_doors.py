@@ -256,6 +256,28 @@ def test_external_links_pass_doors(pair, tmp_path):
     assert through(tmp_path / "h.zarr", link, "w") == str(DATA.sum())
 
 
+LINKS = """
+f['link'] = h5py.ExternalLink('x.nc', '/t')
+layout = h5py.VirtualLayout((6, 8, 10), 'f4'); layout[:] = h5py.VirtualSource('x.nc', 't', (6, 8, 10))
+f.create_virtual_dataset('virtual', layout, fillvalue=-1)
+"""
+FOLLOW = """
+try: f['link']
+except KeyError: print('no link', end=' ')
+print(f['virtual'][0, 0, :2].tolist())
+"""
+
+
+def test_hdf5_opens_links_of_its_files_by_itself(pair, tmp_path):
+    """And sees the door alone: it asks no connector. Those who ask for it are told."""
+    assert through(tmp_path / "l.h5", f"exec({LINKS!r})", "w") == ""
+    done = forked.run(f"import h5py, sys\nwith h5py.File(sys.argv[1]) as f: exec({FOLLOW!r})", str(tmp_path / "l.h5"),
+                      env=environment("zarr") | {"ZARRBRIDGE_VERBOSE": "1"})
+    assert done.stdout.strip() == "no link [-1.0, -1.0]"
+    assert "the external link 'link' of an .h5 file leads to the store 'x.nc'" in done.stderr
+    assert "a virtual dataset of an .h5 file has the store 'x.nc' as a source" in done.stderr
+
+
 def test_no_link_leads_through_a_door_to_a_host(tmp_path):
     """Nor through one that belongs to somebody else, where the program follows all doors."""
     link = "f['t'] = h5py.ExternalLink('far.nc', '/t'); f['t']"
