@@ -2,6 +2,7 @@
 /* `verify` and `repair`. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "commands.h"
 #include "place.h"
@@ -9,13 +10,16 @@
 #include "progress.h"
 #include "report.h"
 #include "zarrbridge/check.h"
+#include "zarrbridge/door.h"
+#include "zarrbridge/sys/hierarchy.h"
 
 /* Both walk all of a store, and tell findings from any thread, one at a time. */
 typedef struct checking {
     const cli_call *call;
     report report;
     progress *shown;
-    uint64_t count;
+    const char *store; /* the directory, or a name without files below */
+    uint64_t count;    /* of what was mended, or of doors to nothing */
 } checking;
 
 static int report_finding(checking *c, const zb_finding *finding) {
@@ -33,8 +37,32 @@ static void print_finding(const zb_finding *finding) {
     putchar('\n');
 }
 
-static int take_finding(void *context, const zb_finding *finding) {
+/* A door is no part of the store that it lies in, and says where it leads. One to nothing is a
+   finding. Returns the finding in place of that of a foreign file; the message is in *text. */
+static zb_finding judge_door(checking *c, const zb_finding *foreign, zb_error *text) {
+    zb_finding judged = *foreign;
+    zb_door door;
+    char *path;
+    if (foreign->kind != ZB_FINDING_FOREIGN || asprintf(&path, "%s/%s", c->store, foreign->key) < 0)
+        return judged;
+    if (zb_path_is_door(path)) {
+        judged.message = text->message;
+        if (zb_door_read(path, ZB_DOORS_ANY, &door, text) == ZB_OK) {
+            zb_fail(text, ZB_OK, "no part of the store: a door to '%s'", door.store);
+        } else {
+            judged.kind = ZB_FINDING_DAMAGED;
+            c->count++;
+        }
+        zb_door_clear(&door);
+    }
+    free(path);
+    return judged;
+}
+
+static int take_finding(void *context, const zb_finding *given) {
     checking *c = context;
+    zb_error text;
+    const zb_finding judged = judge_door(c, given, &text), *finding = &judged;
     if (c->call->json)
         return report_finding(c, finding);
     progress_pause(c->shown);
@@ -85,12 +113,15 @@ static int verify(const cli_call *call) {
     checking c = {.call = call, .report = report_begin(call, "findings")};
     if (store_open(call->arguments[0], &hierarchy, &err))
         return report_fail(&c.report, &err);
+    c.store = zb_hierarchy_store(hierarchy)->label;
     c.shown = progress_begin(call, hierarchy, "");
     enum zb_code code = zb_hierarchy_verify(hierarchy, take_finding, &c, &sum, &err);
     progress_end(c.shown);
     zb_hierarchy_release(hierarchy);
     if (code)
         return report_fail(&c.report, &err);
+    sum.findings += c.count;
+    sum.foreign -= c.count;
     const int found = sum.findings ? CLI_FOUND : sum.nodes == 0 ? CLI_FAILED : CLI_FINE;
     const int status = report_end(&c.report, report_sum(call, &sum), found);
     say_sum(call, &sum);
@@ -134,7 +165,9 @@ const cli_command command_verify = {
         "(too short for its content), orphaned "
         "(nothing leads to it), stale (left by a killed writer; repair sees to it), unchecked (it "
         "could not be read; the line says why) and foreign (a file that is no part of a store, "
-        "and no fault of it). Nothing is changed. A writer that is at work meanwhile may cause "
+        "and no fault of it; of a door the line says where it leads, and one to nothing is "
+        "damaged). "
+        "Nothing is changed. A writer that is at work meanwhile may cause "
         "findings where nothing is wrong.",
     .examples = (const cli_example[]){{"zarrbridge verify x.zarr", "the whole store"},
                                       {"zarrbridge verify -q x.zarr && echo good",

@@ -12,8 +12,9 @@
 #include "progress.h"
 #include "report.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/door.h"
 
-enum { KEY_SHARDS = 256 };
+enum { OPTION_DOOR = 'd', OPTION_SHARDS = 256 };
 
 /* "none", or extents with commas between. `shape`: ZB_MAX_NDIM of them. */
 static bool parse_shards(const char *text, zb_copy_options *out, uint64_t *shape) {
@@ -62,7 +63,8 @@ static enum zb_code pack(const cli_call *call, zb_error *err) {
     code = zb_node_open(hierarchy, "", &root, err);
     if (!code) {
         progress *shown = progress_begin(call, hierarchy, "");
-        code = zb_hierarchy_pack(hierarchy, target, err);
+        code = cli_option(call, OPTION_DOOR) ? zb_door_pack(hierarchy, target, err)
+                                             : zb_hierarchy_pack(hierarchy, target, err);
         progress_end(shown);
     }
     zb_node_release(root);
@@ -102,11 +104,13 @@ static enum zb_code copy_node(const cli_call *call, const zb_copy_options *optio
 
 static int copy(const cli_call *call) {
     const char *source = call->arguments[0], *target = call->arguments[1];
-    const char *shards = cli_option(call, KEY_SHARDS);
+    const char *shards = cli_option(call, OPTION_SHARDS);
     zb_error err;
     uint64_t shape[ZB_MAX_NDIM];
     zb_copy_options options = {.reshards = false};
     const bool to_zip = !zb_name_is_url(target) && zb_path_becomes_zip(target);
+    if (!to_zip && cli_option(call, OPTION_DOOR))
+        return cli_misuse(call, "--door makes an archive: NEW ends in .zip");
     if (shards && !parse_shards(shards, &options, shape))
         return cli_misuse(call, "--shards is '%s', expected none, or numbers as 2048,2048", shards);
     if (shards && to_zip)
@@ -140,8 +144,12 @@ const cli_command command_copy = {
         "is there; one of version 2, or with --shards, appears node by node.",
     .options =
         (const struct argp_option[]){
-            {"shards", KEY_SHARDS, "SHAPE", 0,
+            {"shards", OPTION_SHARDS, "SHAPE", 0,
              "extents of shards, for all arrays of so many dimensions; none: arrays without", 0},
+            {"door", OPTION_DOOR, NULL, 0,
+             "make an archive that is a door to itself: an HDF5 file in its first bytes, so that "
+             "netCDF's programs open it, too",
+             0},
             {0}},
     .examples =
         (const cli_example[]){
@@ -149,6 +157,7 @@ const cli_command command_copy = {
             {"zarrbridge copy x.zarr/a y.zarr/b", "one node"},
             {"zarrbridge copy --shards 2048,2048 x.zarr y.zarr", "fewer and larger files"},
             {"zarrbridge copy x.zarr x.zarr.zip", "an archive"},
+            {"zarrbridge copy --door x.zarr x.zarr.zip", "one that ncdump opens"},
             {0}},
     .keys = (const cli_example[]){{"source", "as given"}, {"copy", "as given"}, {0}},
     .run = copy,

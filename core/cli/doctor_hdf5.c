@@ -198,9 +198,20 @@ static void judge(const hdf5 *h) {
                     h->version);
 }
 
+/* The plugin directories that a library has told. */
+static doctor_list list_places(const doctor_probe *answer) {
+    doctor_list places = {.count = 0};
+    char *text;
+    for (size_t i = 0; (text = doctor_probe_value(answer, "path", i)) != NULL; i++) {
+        doctor_list_add(&places, text, strlen(text));
+        free(text);
+    }
+    return places;
+}
+
 /* Asks one library; false where there is nothing to judge. */
 static bool ask(hdf5 *h) {
-    char *error = NULL, *text;
+    char *error = NULL;
     *h->answer = doctor_call(h->d, ask_library, (void *)(uintptr_t)h->path);
     if (doctor_find_crash(h->d, h->answer, h->path))
         return false;
@@ -217,10 +228,7 @@ static bool ask(hdf5 *h) {
     h->major = doctor_probe_number(h->answer, "major");
     h->minor = doctor_probe_number(h->answer, "minor");
     h->loads = doctor_probe_number(h->answer, "connector") == 1;
-    for (size_t i = 0; (text = doctor_probe_value(h->answer, "path", i)) != NULL; i++) {
-        doctor_list_add(&h->places, text, strlen(text));
-        free(text);
-    }
+    h->places = list_places(h->answer);
     h->connector = doctor_file_in(&h->places, CONNECTOR);
     return true;
 }
@@ -253,11 +261,31 @@ static void clear(hdf5 *h) {
     doctor_probe_clear(h->answer);
 }
 
-void doctor_hdf5(doctor *d) {
+/* The libraries of the machine. */
+static doctor_list find_libraries(void) {
     static const char *const patterns[] = {"libhdf5_serial.so.[0-9]*", "libhdf5.so.[0-9]*",
                                            "libhdf5_openmpi.so.[0-9]*", "libhdf5_mpich.so.[0-9]*",
                                            NULL};
-    doctor_list libraries = doctor_libraries(patterns);
+    return doctor_libraries(patterns);
+}
+
+char *doctor_hdf5_connector(void) {
+    const doctor asking = {.seconds = 10};
+    doctor_list libraries = find_libraries();
+    char *found = NULL;
+    for (size_t i = 0; i < libraries.count && !found; i++) {
+        doctor_probe answer = doctor_call(&asking, ask_library, libraries.text[i]);
+        doctor_list places = list_places(&answer);
+        found = doctor_file_in(&places, CONNECTOR);
+        doctor_list_clear(&places);
+        doctor_probe_clear(&answer);
+    }
+    doctor_list_clear(&libraries);
+    return found;
+}
+
+void doctor_hdf5(doctor *d) {
+    doctor_list libraries = find_libraries();
     hdf5 *all = calloc(libraries.count + 1, sizeof *all);
     doctor_probe *answers = calloc(libraries.count + 1, sizeof *answers);
     const char *nearby = NULL;

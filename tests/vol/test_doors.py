@@ -5,6 +5,7 @@ files happens to doors, too."""
 import os
 import shutil
 import subprocess
+import zipfile
 
 import h5py
 import numpy as np
@@ -190,10 +191,91 @@ def test_doors_in_stores_and_to_nodes(pair, tmp_path):
     assert through(tmp_path / "g.nc", "print(dict(f.attrs))").endswith("{'deep': np.int64(1)}")
 
 
+def test_verify_says_where_doors_lead(pair, tmp_path):
+    """Those in the store, which are no part of it; one to nothing is a finding that names both."""
+    _, store = pair
+    verify = [PROGRAM, "verify", store]
+    door(store, store / "in.nc")
+    door(store / "t", store / "t/t.nc")
+    done = subprocess.run(verify, capture_output=True, text=True)
+    assert done.returncode == 0 and "0 findings, 2 foreign files" in done.stderr
+    assert f"foreign   in.nc: no part of the store: a door to '{store}'" in done.stdout
+    (store / "in.nc").unlink()
+    door_to(store / "in.nc", "gone.zarr")
+    shutil.rmtree(store / "near.zarr")
+    done = subprocess.run(verify, capture_output=True, text=True)
+    assert done.returncode == 1 and "1 findings, 1 foreign files" in done.stderr
+    assert f"damaged   in.nc: the door '{store}/in.nc' leads to '{store}/gone.zarr', which is not there" in done.stdout
+
+
+def packed(store, path):
+    done = subprocess.run([PROGRAM, "copy", "--door", store, path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def values_in_zip(path):
+    with zarr.storage.ZipStore(path, mode="r") as archive:
+        return zarr.open_group(archive, mode="r")["t"][...]
+
+
+def test_an_archive_with_the_door_in_front(pair, tmp_path):
+    """One file: an archive for Zarr's programs and all that read zip, an HDF5 file for others, a store for both."""
+    path = packed(pair[1], tmp_path / "p.zarr.zip")
+    assert path.read_bytes()[:4] == b"\211HDF" and path.stat().st_mode & 0o222 == 0
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None and "zarr.json" in archive.namelist()
+        assert all(entry.header_offset > 0 for entry in archive.infolist())
+    assert (values_in_zip(path) == DATA).all() and through(path) == GOOD
+    assert "behind it, in the same file" in tool("h5dump", path, connector=None, plugins=False)
+    assert subprocess.run([PROGRAM, "verify", path]).returncode == 0
+    assert "changed" in through(path, "f['t'][0, 0, 0] = 1", "r+")
+    if shutil.which("ncdump"):
+        assert dump(path) == dump(pair[0])
+
+
+def test_hdf5_cuts_nothing_off_an_archive(pair, tmp_path):
+    """Nobody may write it; root may open it so, and HDF5 leaves what lies behind its own part."""
+    path = packed(pair[1], tmp_path / "p.zarr.zip")
+    before = path.read_bytes()
+    path.chmod(0o644)
+    assert through(path, "pass", "r+", connector=None) in ("", GOOD) and path.read_bytes() == before
+    done = subprocess.run([PROGRAM, "copy", "--door", pair[1], tmp_path / "y.zarr"], capture_output=True, text=True)
+    assert done.returncode == 2 and "--door makes an archive" in done.stderr and not (tmp_path / "y.zarr").exists()
+
+
+def test_gdal_reads_an_archive_with_a_door(pair, tmp_path):
+    gdal = pytest.importorskip("osgeo.gdal")
+    path = packed(pair[1], tmp_path / "p.zarr.zip")
+    assert gdal.VSIStatL(f"/vsizip/{path}/t/zarr.json").size == (pair[1] / "t/zarr.json").stat().st_size
+
+
 def test_external_links_pass_doors(pair, tmp_path):
     nc, _ = pair
     link = "f['t'] = h5py.ExternalLink('x.nc', '/t'); print(f['t'][...].sum())"
     assert through(tmp_path / "h.zarr", link, "w") == str(DATA.sum())
+
+
+LINKS = """
+f['link'] = h5py.ExternalLink('x.nc', '/t')
+layout = h5py.VirtualLayout((6, 8, 10), 'f4'); layout[:] = h5py.VirtualSource('x.nc', 't', (6, 8, 10))
+f.create_virtual_dataset('virtual', layout, fillvalue=-1)
+"""
+FOLLOW = """
+try: f['link']
+except KeyError: print('no link', end=' ')
+print(f['virtual'][0, 0, :2].tolist())
+"""
+
+
+def test_hdf5_opens_links_of_its_files_by_itself(pair, tmp_path):
+    """And sees the door alone: it asks no connector. Those who ask for it are told."""
+    assert through(tmp_path / "l.h5", f"exec({LINKS!r})", "w") == ""
+    done = forked.run(f"import h5py, sys\nwith h5py.File(sys.argv[1]) as f: exec({FOLLOW!r})", str(tmp_path / "l.h5"),
+                      env=environment("zarr") | {"ZARRBRIDGE_VERBOSE": "1"})
+    assert done.stdout.strip() == "no link [-1.0, -1.0]"
+    assert "the external link 'link' of an .h5 file leads to the store 'x.nc'" in done.stderr
+    assert "a virtual dataset of an .h5 file has the store 'x.nc' as a source" in done.stderr
 
 
 def test_no_link_leads_through_a_door_to_a_host(tmp_path):

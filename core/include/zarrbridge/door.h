@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "zarrbridge/error.h"
+#include "zarrbridge/hierarchy.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,6 +69,11 @@ ZB_API char *zb_door_beside(const char *path);
    the door leads from then on. *door is what zb_door_read gave, and is renewed. The store is whole
    before the door leads there. Errors of zb_door_beside and of zb_node_copy. */
 ZB_API enum zb_code zb_door_own(const char *path, zb_door *door, zb_error *err);
+
+/* Packs a store into a zip archive that is a door to itself: its first bytes are those of an HDF5
+   file, and the last ones an archive's, which zb_hierarchy_open reads where it is named like one.
+   As zb_hierarchy_pack otherwise. The file may be written by nobody. */
+ZB_API enum zb_code zb_door_pack(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 
 #ifdef __cplusplus
 }

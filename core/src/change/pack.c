@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Packing a store into a zip archive. */
+#include "change/pack.h"
+
 #include "hierarchy/staged.h"
 #include "node/walk.h"
-#include "store/zip_write.h"
 #include "zarrbridge/change.h"
 
 typedef struct packing {
@@ -31,13 +32,14 @@ static enum zb_code add_object(void *context, const char *key, zb_error *err) {
     return code;
 }
 
-enum zb_code zb_hierarchy_pack(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
+enum zb_code zb__pack(zb_hierarchy *hierarchy, const char *path, const zb__zip_front *front,
+                      zb_error *err) {
     packing p = {.hierarchy = hierarchy};
     enum zb_code code = hierarchy->store->ops->flush ? zb_hierarchy_flush(hierarchy, err) : ZB_OK;
     if (!code)
         code = refuse_prefixes(hierarchy, err);
     if (!code)
-        code = zb__zip_begin(&p.writer, path, err);
+        code = zb__zip_begin(&p.writer, path, front, err);
     if (code)
         return code;
     code = zb__keys_below(hierarchy, "", NULL, add_object, &p, err);
@@ -45,4 +47,8 @@ enum zb_code zb_hierarchy_pack(zb_hierarchy *hierarchy, const char *path, zb_err
         return zb__zip_end(&p.writer, err);
     zb__zip_forget(&p.writer);
     return code;
+}
+
+enum zb_code zb_hierarchy_pack(zb_hierarchy *hierarchy, const char *path, zb_error *err) {
+    return zb__pack(hierarchy, path, NULL, err);
 }

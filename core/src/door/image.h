@@ -8,6 +8,10 @@
 /* The eight bytes with which an HDF5 file begins. */
 #define ZB__HDF5_SIGNATURE "\211HDF\r\n\032\n"
 
+/* The place in the image of the end of what HDF5 takes for the file: eight bytes, the lowest first.
+   HDF5 cuts off what lies behind when it closes a file that it has opened for writing. */
+#define ZB__DOOR_END_AT 40
+
 typedef struct zb__door_attribute {
     const char *name, *value; /* UTF-8 */
 } zb__door_attribute;

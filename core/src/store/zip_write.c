@@ -7,6 +7,7 @@
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/zip_directory.h"
@@ -148,20 +149,24 @@ enum zb_code zb__zip_add(zb__zip_writer *w, zb_store *store, const char *key, zb
 
 /* ---- The archive -------------------------------------------------------------------------- */
 
-enum zb_code zb__zip_begin(zb__zip_writer *w, const char *path, zb_error *err) {
-    *w = (zb__zip_writer){.path = path};
+enum zb_code zb__zip_begin(zb__zip_writer *w, const char *path, const zb__zip_front *front,
+                           zb_error *err) {
+    *w = (zb__zip_writer){.path = path, .front = front};
     const enum zb_code code = zb_staging_make(path, false, &w->staging, err);
     if (code)
         return code;
     const int fd = dup(w->staging.fd); /* the file closes its own */
     w->file = fd >= 0 ? fdopen(fd, "wb") : NULL;
     w->piece = malloc(PIECE);
-    if (w->file && w->piece)
-        return ZB_OK;
     if (fd >= 0 && !w->file)
         close(fd);
-    zb__zip_forget(w);
-    return zb_fail(err, ZB_ENOMEM, "no memory for a zip archive");
+    enum zb_code begun =
+        w->file && w->piece ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a zip archive");
+    if (!begun && front)
+        begun = write_bytes(w, front->data, front->size, err);
+    if (begun)
+        zb__zip_forget(w);
+    return begun;
 }
 
 /* The wide end record and its locator, where a field of the end record does not suffice. */
@@ -214,9 +219,24 @@ static enum zb_code put_in_place(zb__zip_writer *w, zb_error *err) {
     return is_durable ? ZB_OK : zb_fail_errno(err, failed, "cannot synchronise '%s'", w->path);
 }
 
+/* The size of the whole is known now. */
+static enum zb_code complete_front(const zb__zip_writer *w, zb_error *err) {
+    bytes total = {.size = 0};
+    add(&total, w->size, 8);
+    if (pwrite(w->staging.fd, total.at, total.size, (off_t)w->front->total_at) ==
+            (ssize_t)total.size &&
+        fchmod(w->staging.fd, 0444) == 0)
+        return ZB_OK;
+    return zb_fail_errno(err, errno, "cannot write '%s'", w->path);
+}
+
 enum zb_code zb__zip_end(zb__zip_writer *w, zb_error *err) {
     enum zb_code code = write_directory(w, err);
-    if (!code && (fflush(w->file) != 0 || fsync(w->staging.fd) != 0))
+    if (!code && fflush(w->file) != 0)
+        code = zb_fail_errno(err, errno, "cannot write '%s'", w->path);
+    if (!code && w->front)
+        code = complete_front(w, err);
+    if (!code && fsync(w->staging.fd) != 0)
         code = zb_fail_errno(err, errno, "cannot write '%s'", w->path);
     if (!code)
         code = put_in_place(w, err);

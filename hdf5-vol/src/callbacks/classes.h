@@ -24,6 +24,9 @@ extern const H5VL_introspect_class_t vol_introspect_class; /* without get_cap_fl
 extern const H5VL_blob_class_t vol_blob_class;
 extern const H5VL_token_class_t vol_token_class;
 
+/* plugin.c: the class of the connector for that library. */
+const H5VL_class_t *vol_class_of(h5_lib *lib);
+
 void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl, hid_t fapl,
                       hid_t dxpl, void **req);
 void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,

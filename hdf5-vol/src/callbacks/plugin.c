@@ -125,6 +125,12 @@ static void fill_class(h5_lib *lib) {
     lib->cls.introspect_cls.get_cap_flags = slot_class[slot].flags;
 }
 
+const H5VL_class_t *vol_class_of(h5_lib *lib) {
+    if (!lib->cls.name)
+        fill_class(lib);
+    return &lib->cls;
+}
+
 /* HDF5 comes here with each name that it looks for. Its own error tells of no plugin. */
 static void tell_of_variable(void) {
     static atomic_flag is_told = ATOMIC_FLAG_INIT;
@@ -147,10 +153,8 @@ H5PLUGIN_DLL const void *H5PLget_plugin_info(void) {
     h5_lib *lib = h5_lib_bind(__builtin_return_address(0));
     if (!lib)
         return NULL;
-    if (!lib->cls.name)
-        fill_class(lib);
     tell_of_variable();
-    return &lib->cls;
+    return vol_class_of(lib);
 }
 
 /* ---- Introspection ---- */

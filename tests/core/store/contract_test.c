@@ -36,7 +36,7 @@ static zb_store *new_zip(const fixture *f, zb_store *content) {
     zb__zip_writer writer;
     char path[512];
     snprintf(path, sizeof path, "%s/all.zip", f->outside);
-    ASSERT_OK(zb__zip_begin(&writer, path, &err), err);
+    ASSERT_OK(zb__zip_begin(&writer, path, NULL, &err), err);
     for (size_t i = 0; i < OBJECTS; i++)
         ASSERT_OK(zb__zip_add(&writer, content, objects[i], &err), err);
     ASSERT_OK(zb__zip_end(&writer, &err), err);
