@@ -63,7 +63,7 @@ static const zb_array_info *info_at(void *context, unsigned level, const char *n
 
 /* The coordinate of an array's dimension; NULL when the file shows none. While a program appends to
    unlimited dimensions, one after the other, their lengths differ. */
-static const vol_node *find_scale(vol_node *array, uint32_t dim) {
+static vol_node *find_scale(vol_node *array, uint32_t dim) {
     const zb_array_info *info = zb_node_array(array->zarr);
     asking ask = {.array = array, .dim = dim};
     zb_surroundings around = {.array = info_at, .context = &ask};
@@ -74,6 +74,18 @@ static const vol_node *find_scale(vol_node *array, uint32_t dim) {
         level < 0 ? NULL : vol_namesake_at(array, (unsigned)level, info->dimension_names[dim]);
     const zb_json *scales = found ? vol_scales_get(found) : NULL;
     return scales && !zb_json_get(scales, VOL_SCALE_CLASS) ? NULL : found;
+}
+
+vol_node *vol_dims_scale(vol_node *dataset, uint32_t dim) {
+    const zb_json *scales = vol_scales_get(dataset);
+    const char *name = vol_scales_name_now(dataset, dim);
+    if (vol_dims_is_scale(dataset)) {
+        vol_node *other = dim > 0 && name ? vol_namesake(dataset, name) : NULL;
+        return dim == 0 ? dataset : other && vol_dims_is_scale(other) ? other : NULL;
+    }
+    if (!scales)
+        return name ? find_scale(dataset, dim) : NULL;
+    return vol_scales_first(dataset, vol_scales_names(dataset, scales, dim, dataset->name).list);
 }
 
 bool vol_dims_names_itself(const vol_node *node) {

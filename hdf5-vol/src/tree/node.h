@@ -69,7 +69,8 @@ struct vol_node {
     vol_writing writing;                     /* dataset/writers.c */
     struct vol_stored_chunks *stored_chunks; /* dataset/stored_chunks.c; NULL until asked for */
     uint64_t *max_shape;                     /* dataset/max_shape.c: [ndim]; NULL until known */
-    hid_t dcpl;                              /* create/creation_list.c; 0 until asked for */
+    uint64_t dimension_length; /* scales/lengths.c: of the dimension that it is the scale of */
+    hid_t dcpl;                /* create/creation_list.c; 0 until asked for */
 };
 
 /* Keeps the node, and so those above it, in memory until vol_node_unpin: each open id does, each

@@ -79,6 +79,7 @@ struct vol_file {
     uint64_t last_loose_token; /* objects/tokens.c */
     uint64_t token_salt;       /* objects/tokens.c: 0 until needed */
     vol_moved moved;           /* tree/moved.c: names that stay */
+    bool lengths_settled;      /* scales/lengths.c: datasets are as long as their dimensions */
     vol_map dead_tokens;       /* objects/tokens.c: of nodes that have gone */
     vol_side_last side_last; /* tree/side.c: the text of its kind that was parsed last, if short */
     vol_map type_users;      /* objects/type_users.c: numbers, by the hash of a type's name */
