@@ -4,6 +4,7 @@
 
 #include "attributes/attribute_list.h"
 #include "dataset/edit_dataset.h"
+#include "scales/back_references.h"
 #include "scales/lengths.h"
 #include "scales/namesakes.h"
 #include "scales/scales.h"
@@ -59,6 +60,8 @@ static enum zb_code set_member(vol_node *dataset, const zb_json *scales, const c
     free(text);
     vol_node_attrs_outdate(dataset);
     vol_lengths_change(dataset->file);
+    if (!scales)
+        vol_back_change(dataset->file);
     dataset->file->changes++;
     return code;
 }
