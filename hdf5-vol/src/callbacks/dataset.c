@@ -19,6 +19,7 @@
 #include "hdf5/types.h"
 #include "objects/committed_types.h"
 #include "objects/open_ids.h"
+#include "scales/lengths.h"
 #include "tree/edit.h"
 #include "tree/side.h"
 
@@ -333,6 +334,7 @@ static herr_t set_extent(const vol_object *object, const hsize_t *size) {
         shape[d] = size[d];
     if (vol_edit_resize(node, shape, &err) == ZB_OK) {
         vol_node_tell_shape(node);
+        vol_lengths_change(node->file);
         return 0;
     }
     return VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);

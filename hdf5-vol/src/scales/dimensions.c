@@ -63,7 +63,7 @@ static const zb_array_info *info_at(void *context, unsigned level, const char *n
 
 /* The coordinate of an array's dimension; NULL when the file shows none. While a program appends to
    unlimited dimensions, one after the other, their lengths differ. */
-static const vol_node *find_scale(vol_node *array, uint32_t dim) {
+static vol_node *find_scale(vol_node *array, uint32_t dim) {
     const zb_array_info *info = zb_node_array(array->zarr);
     asking ask = {.array = array, .dim = dim};
     zb_surroundings around = {.array = info_at, .context = &ask};
@@ -74,6 +74,18 @@ static const vol_node *find_scale(vol_node *array, uint32_t dim) {
         level < 0 ? NULL : vol_namesake_at(array, (unsigned)level, info->dimension_names[dim]);
     const zb_json *scales = found ? vol_scales_get(found) : NULL;
     return scales && !zb_json_get(scales, VOL_SCALE_CLASS) ? NULL : found;
+}
+
+vol_node *vol_dims_scale(vol_node *dataset, uint32_t dim) {
+    const zb_json *scales = vol_scales_get(dataset);
+    const char *name = vol_scales_name_now(dataset, dim);
+    if (vol_dims_is_scale(dataset)) {
+        vol_node *other = dim > 0 && name ? vol_namesake(dataset, name) : NULL;
+        return dim == 0 ? dataset : other && vol_dims_is_scale(other) ? other : NULL;
+    }
+    if (!scales)
+        return name ? find_scale(dataset, dim) : NULL;
+    return vol_scales_first(dataset, vol_scales_names(dataset, scales, dim, dataset->name).list);
 }
 
 bool vol_dims_names_itself(const vol_node *node) {
@@ -97,6 +109,19 @@ bool vol_dims_is_scale(vol_node *node) {
         return zb_json_get(scales, VOL_SCALE_CLASS) != NULL;
     return vol_dims_names_itself(node) ||
            (node->kind == VOL_DATASET && !node->is_dimension && serves_a_neighbour(node));
+}
+
+bool vol_dims_by_name(vol_node *node, vol_node **scales) {
+    const zb_array_info *info = node->kind == VOL_DATASET ? zb_node_array(node->zarr) : NULL;
+    if (!info || !info->dimension_names || info->ndim == 0 || vol_scales_get(node) ||
+        vol_dims_is_scale(node))
+        return false;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        scales[d] = find_scale(node, d);
+        if (!scales[d])
+            return false;
+    }
+    return true;
 }
 
 /* Whether the dimension's name can be that of a dataset. */
@@ -137,14 +162,13 @@ static bool add_labels(vol_attrs *attrs, const zb_array_info *info, bool has_sca
 
 static bool add_scale_list(vol_attrs *attrs, vol_node *node, const zb_array_info *info,
                            bool *added) {
+    vol_node *scales[ZB_MAX_NDIM];
     uint64_t tokens[ZB_MAX_NDIM];
     *added = false;
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        const vol_node *scale = find_scale(node, d);
-        if (!scale)
-            return true;
-        tokens[d] = scale->token;
-    }
+    if (!vol_dims_by_name(node, scales))
+        return true;
+    for (uint32_t d = 0; d < info->ndim; d++)
+        tokens[d] = scales[d]->token;
     vol_attr *attr =
         vol_attrs_add(attrs, "DIMENSION_LIST", VOL_ATTR_REFS, info->ndim, sizeof tokens[0]);
     if (!attr)

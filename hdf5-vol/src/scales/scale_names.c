@@ -4,7 +4,8 @@
 
 #include "attributes/attribute_list.h"
 #include "dataset/edit_dataset.h"
-#include "links/places.h"
+#include "scales/back_references.h"
+#include "scales/lengths.h"
 #include "scales/namesakes.h"
 #include "scales/scales.h"
 #include "tree/side.h"
@@ -12,22 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first scale of a dimension that is there. */
-static const vol_node *first_scale(vol_node *dataset, const zb_json *list) {
-    for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
-        const char *path = zb_json_string(one);
-        const vol_node *scale = path ? vol_place_node(dataset, path) : NULL;
-        if (scale && scale->kind == VOL_DATASET)
-            return scale;
-    }
-    return NULL;
-}
-
 /* No name is one by which other Zarr programs would take another array for the coordinate. */
 static const char *name_of(vol_node *dataset, const zb_json *scales, uint32_t d,
                            const char *other) {
     const vol_scale_names says = vol_scales_names(dataset, scales, d, dataset->name);
-    const vol_node *scale = first_scale(dataset, says.list);
+    const vol_node *scale = vol_scales_first(dataset, says.list);
     const vol_node *seen = scale ? vol_namesake(dataset, scale->name) : NULL;
     if (says.own)
         return says.own;
@@ -69,6 +59,9 @@ static enum zb_code set_member(vol_node *dataset, const zb_json *scales, const c
                                         : vol_side_set(dataset, ZB_HDF5_SCALES, text, err);
     free(text);
     vol_node_attrs_outdate(dataset);
+    vol_lengths_change(dataset->file);
+    if (!scales)
+        vol_back_change(dataset->file);
     dataset->file->changes++;
     return code;
 }

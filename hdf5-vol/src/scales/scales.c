@@ -49,6 +49,16 @@ vol_scale_names vol_scales_names(const vol_node *dataset, const zb_json *scales,
                              .list = element(value_of(scales, VOL_SCALE_LIST), d)};
 }
 
+vol_node *vol_scales_first(const vol_node *dataset, const zb_json *list) {
+    for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
+        const char *text = zb_json_string(one);
+        vol_node *scale = text ? vol_place_node(dataset, text) : NULL;
+        if (scale && scale->kind == VOL_DATASET)
+            return scale;
+    }
+    return NULL;
+}
+
 enum vol_scale_opinion vol_scales_ask(const vol_scale_names *says, const char *name) {
     const char *own = says->own, *label = says->label;
     if (!name)

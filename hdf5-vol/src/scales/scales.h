@@ -51,6 +51,9 @@ typedef struct vol_scale_names {
 vol_scale_names vol_scales_names(const vol_node *dataset, const zb_json *scales, uint32_t d,
                                  const char *name);
 
+/* The first scale of such a list that is there; NULL when there is none. */
+vol_node *vol_scales_first(const vol_node *dataset, const zb_json *list);
+
 /* What it says to a name of that dimension. Whether there are such scales, and others, is another
    question: they come and go. */
 enum vol_scale_opinion { VOL_SCALE_SILENT, VOL_SCALE_AGREES, VOL_SCALE_DIFFERS };
