@@ -21,6 +21,11 @@
 /* Chains of chunks from which different filters were left out, of one dataset. */
 #define MOST_CHAINS 8
 
+static herr_t fail(const vol_moves *moves, zb_error *err) {
+    zb_error_prefix(err, err->code, "cannot copy '%s'", moves->node->path);
+    return VOL_PUSH_ZB(moves->lib, SYM, CANTCOPY, err);
+}
+
 /* ---- Filters as codecs of the same bytes -------------------------------------------------- */
 
 static void begin_codec(zb_json_writer *out, const char *name) {
@@ -386,7 +391,7 @@ static herr_t copy_some(importing *i, size_t first, size_t end, zb_error *why) {
             count[d] = span.inside;
         }
         if (i->moves->copy_box(i->moves->context, start, count) < 0)
-            return vol_import_failed(i->moves->lib, i->moves->node->path, why);
+            return fail(i->moves, why);
     }
     return 0;
 }
@@ -440,7 +445,7 @@ herr_t vol_chunks_from_hdf5(const vol_moves *moves, hid_t source, hid_t type, bo
     *all = i.dcpl >= 0 && begin_import(&i, type);
     vol_stack_restore(lib, saved);
     if (*all && vol_writer_get(moves->node, &i.writer, &err) != ZB_OK)
-        result = vol_import_failed(lib, moves->node->path, &err);
+        result = fail(moves, &err);
     else if (*all)
         result = import_list(&i);
     for (size_t k = 0; k < i.chains; k++)
