@@ -31,8 +31,8 @@ PUBLIC = {
     "sys/hierarchy": "hierarchy", "node": "node", "hdf5_extension": "extension",
     "gdal_extension": "extension",
     "moved": "extension", "node_edit": "change",
-    "read": "read", "write": "write", "change": "change", "check": "check", "conventions": "conventions",
-    "companions": "conventions", "multiscales": "conventions", "pyramid": "pyramid", "door": "door",
+    "read": "read", "encoded": "read", "write": "write", "change": "change", "check": "check",
+    "conventions": "conventions", "companions": "conventions", "multiscales": "conventions", "pyramid": "pyramid", "door": "door",
 }
 
 # Sources that call each other because what they are about contains itself: a shard is a chunk of chunks, and

@@ -17,7 +17,7 @@
 #ifndef ZARRBRIDGE_ENCODED_H
 #define ZARRBRIDGE_ENCODED_H
 
-#include "zarrbridge/write.h"
+#include "zarrbridge/node.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,15 +75,6 @@ ZB_API enum zb_code zb_array_get_encoded(const zb_node *array, const zb_chain *t
 
 /* Frees what the call above has made; data that the caller has set stay. */
 ZB_API void zb_encoded_clear(zb_encoded *chunks, size_t count);
-
-/* Writes the chunks, or shards, that the encoded chunks lie in: each is replaced as a whole, and
-   has those that are given, from their chain changed to the array's and checked. Those not given
-   are not stored. What waits in the writer of these chunks is forgotten. Chunks of one shard come
-   in one call, and in any order. Memory: budgets as zb_writer_write; the data must stay until the
-   call returns. Errors as zb_writer_write, and as above; shards whose errors come first may have
-   been stored, or not. */
-ZB_API enum zb_code zb_writer_put_encoded(zb_writer *writer, const zb_encoded *chunks, size_t count,
-                                          zb_error *err);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #ifndef ZARRBRIDGE_WRITE_H
 #define ZARRBRIDGE_WRITE_H
 
+#include "zarrbridge/encoded.h"
 #include "zarrbridge/node.h"
 
 #ifdef __cplusplus
@@ -88,6 +89,15 @@ typedef struct zb_write {
    program has made the array larger, chunks on the old edge are merged with what that has written
    there, unless they have several extents: then that is ZB_ECONFLICT, too.) */
 ZB_API enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb_error *err);
+
+/* Writes the chunks, or shards, that the encoded chunks lie in: each is replaced as a whole, and
+   has those that are given, from their chain changed to the array's and checked. Those not given
+   are not stored. What waits in the writer of these chunks is forgotten. Chunks of one shard come
+   in one call, and in any order. Memory: budgets as zb_writer_write; the data must stay until the
+   call returns. Errors as zb_writer_write, and as above; shards whose errors come first may have
+   been stored, or not. */
+ZB_API enum zb_code zb_writer_put_encoded(zb_writer *writer, const zb_encoded *chunks, size_t count,
+                                          zb_error *err);
 
 /* Stores all that waits: parts are merged with the stored object under the key's lock. Parts that
    could not be stored keep waiting, so that flushing can be tried again. (Strings that wait and

@@ -84,7 +84,8 @@ static enum zb_code finish_objects(zb__copying *c, enum zb_code code, zb_error *
     for (size_t i = 0; i < c->documents.count && !code; i++)
         code = give_object(c, c->documents.name[i].text, err);
     zb__names_free(&c->documents);
-    return await_objects(c, code, err);
+    code = await_objects(c, code, err);
+    return code || c->undo ? code : zb__object_copier_flush(&c->copier, err);
 }
 
 /* A store that cannot list has chunks and a document, as far as anybody knows. */

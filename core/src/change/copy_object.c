@@ -17,9 +17,11 @@ void zb__object_copier_init(zb__object_copier *copier, zb_hierarchy *from, zb_hi
     *copier = (zb__object_copier){.from = from, .to = to};
     pthread_mutex_init(&copier->lock, NULL);
     pthread_cond_init(&copier->ended, NULL);
+    zb_batch_begin(&copier->batch, to->store, NULL, NULL);
 }
 
 void zb__object_copier_end(zb__object_copier *copier) {
+    zb_batch_end(&copier->batch);
     pthread_cond_destroy(&copier->ended);
     pthread_mutex_destroy(&copier->lock);
 }
@@ -62,6 +64,31 @@ static void marker_size(zb__object_copier *c, uint64_t size) {
     pthread_mutex_unlock(&c->lock);
 }
 
+/* Objects may wait where all of them are then made durable at once. */
+static bool may_wait(const zb__object_copier *c) {
+    return c->to->store->hints.is_local && !zb__is_staging(c->to);
+}
+
+static enum zb_code put(zb__object_copier *c, const char *target, const void *data, size_t size,
+                        zb_error *err) {
+    const zb_part part = {.data = data, .size = size};
+    const zb_put waiting = {.key = target,
+                            .parts = &part,
+                            .count = 1,
+                            .sync = zb__hierarchy_sync(c->to),
+                            .waits = true,
+                            .in_order = true,
+                            .batch = &c->batch};
+    return may_wait(c) ? zb__hierarchy_put(c->to, &waiting, err)
+                       : zb__document_put(c->to, target, data, size, err);
+}
+
+enum zb_code zb__object_copier_flush(zb__object_copier *c, zb_error *err) {
+    return may_wait(c) && zb__hierarchy_sync(c->to) == ZB_SYNC_CLOSE
+               ? zb_store_flush_batch(c->to->store, &c->batch, err)
+               : ZB_OK;
+}
+
 static enum zb_code through_memory(zb__object_copier *c, const char *key, const char *target,
                                    zb_error *err) {
     char *data = NULL;
@@ -71,7 +98,7 @@ static enum zb_code through_memory(zb__object_copier *c, const char *key, const 
                                      "shard_bytes", &data, &size, NULL, err);
     if (!code) {
         marker_size(c, size);
-        code = zb__document_put(c->to, target, data, size, err);
+        code = put(c, target, data, size, err);
     }
     free(data);
     end(c);

@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "codec/encode.h"
@@ -327,6 +328,20 @@ static enum zb_code encode_into_block(encode_run *run, size_t chunk, inner_sourc
     return code;
 }
 
+/* Says which inner chunk of a shard a message is about. */
+static enum zb_code name_inner(const zb__write_layout *layout, uint64_t inner, enum zb_code code,
+                               zb_error *err) {
+    char text[ZB_MESSAGE_SIZE] = "";
+    uint64_t index[ZB_MAX_NDIM];
+    size_t used = 0;
+    for (uint32_t d = layout->ndim; d-- > 0;)
+        index[d] = zb__inner_span(layout, d, &inner).index;
+    for (uint32_t d = 0; d < layout->ndim && used < sizeof text; d++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu", d ? "," : "",
+                                 (unsigned long long)index[d]);
+    return layout->shard ? zb_error_prefix(err, code, "inner chunk (%s)", text) : code;
+}
+
 /* An inner chunk in the form of another chain. */
 static enum zb_code change_given(encode_run *run, size_t chunk, const zb__given *given,
                                  zb__scratch *scratch, zb__encoded *out, zb_error *err) {
@@ -355,10 +370,12 @@ static enum zb_code encode_inner(encode_run *run, size_t chunk, uint64_t inner,
         *out = job->reused[inner];
         return ZB_OK;
     }
-    if (job->given)
-        return job->given[inner].bytes.size
-                   ? change_given(run, chunk, &job->given[inner], scratch, out, err)
-                   : ZB_OK;
+    if (job->given) {
+        const zb__given *given = &job->given[inner];
+        enum zb_code changed =
+            given->bytes.size ? change_given(run, chunk, given, scratch, out, err) : ZB_OK;
+        return changed ? name_inner(job->layout, inner, changed, err) : ZB_OK;
+    }
     inner_source source = {0};
     enum zb_code code = find_source(job->layout, job, inner, &source, err);
     if (code == ZB_OK && source.direct && zb__is_plain(job->layout))

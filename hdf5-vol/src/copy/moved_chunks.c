@@ -21,6 +21,11 @@
 /* Chains of chunks from which different filters were left out, of one dataset. */
 #define MOST_CHAINS 8
 
+static herr_t fail(const vol_moves *moves, zb_error *err) {
+    zb_error_prefix(err, err->code, "cannot copy '%s'", moves->node->path);
+    return VOL_PUSH_ZB(moves->lib, SYM, CANTCOPY, err);
+}
+
 /* ---- Filters as codecs of the same bytes -------------------------------------------------- */
 
 static void begin_codec(zb_json_writer *out, const char *name) {
@@ -140,6 +145,29 @@ static bool same_elements(h5_lib *lib, hid_t type, const zb_array_info *info, bo
     dtype.swapped = false;
     return zb_dtype_equal(dtype, info->dtype);
 }
+
+/* Tells what becomes of a dataset's chunks, and why. */
+static void say(const vol_moves *moves, bool may, bool anew, const char *why) {
+    vol_say("%s: %s%s%s", moves->node->path,
+            !may   ? "elements are copied"
+            : anew ? "chunks are decoded and encoded"
+                   : "encoded chunks move",
+            why ? ": " : "", why ? why : "");
+}
+
+/* Whether chunks change between two chains without their elements; *why: NULL where they need not
+   change at all. */
+static bool compare(const zb_chain *from, const zb_chain *to, bool *anew, const char **why) {
+    const enum zb_chain_way way = zb_chain_compare(from, to, why);
+    *anew = way == ZB_CHAIN_ANEW;
+    return way != ZB_CHAIN_NONE;
+}
+
+static const char other_elements[] = "they are no plain numbers, or of another type";
+static const char other_chunks[] = "chunks differ";
+static const char no_codec[] = "no codec makes the bytes of its filters";
+static const char unwritten[] =
+    "chunks that are not written have another fill value, or are not told";
 
 /* Whether HDF5's chunks are the array's innermost ones. */
 static bool same_chunks(h5_lib *lib, hid_t dcpl, const zb_node *array) {
@@ -386,7 +414,7 @@ static herr_t copy_some(importing *i, size_t first, size_t end, zb_error *why) {
             count[d] = span.inside;
         }
         if (i->moves->copy_box(i->moves->context, start, count) < 0)
-            return vol_import_failed(i->moves->lib, i->moves->node->path, why);
+            return fail(i->moves, why);
     }
     return 0;
 }
@@ -418,15 +446,23 @@ static herr_t import_list(importing *i) {
 
 /* Whether the chunks of a dataset can move; then they are listed. */
 static bool begin_import(importing *i, hid_t type) {
-    const zb_node *array = i->moves->node->zarr;
-    zb_chain *own;
-    if (!same_elements(i->moves->lib, type, zb_node_array(array), &i->big) ||
-        !same_chunks(i->moves->lib, i->dcpl, array) || zb_chain_of(array, &own, NULL) != ZB_OK)
-        return false;
-    const zb_chain *from = find_chain(i, 0);
-    const bool may = from && zb_chain_compare(from, own, NULL) != ZB_CHAIN_NONE &&
-                     list_chunks(i->moves, i->source, i->dcpl, &i->list);
+    const vol_moves *moves = i->moves;
+    const zb_node *array = moves->node->zarr;
+    const char *why = NULL;
+    zb_chain *own = NULL;
+    const zb_chain *from = NULL;
+    bool anew = false, may = false;
+    if (!same_elements(moves->lib, type, zb_node_array(array), &i->big))
+        why = other_elements;
+    else if (!same_chunks(moves->lib, i->dcpl, array) || zb_chain_of(array, &own, NULL) != ZB_OK)
+        why = other_chunks;
+    else if (!(from = find_chain(i, 0)))
+        why = no_codec;
+    else if (compare(from, own, &anew, &why) &&
+             !(may = list_chunks(moves, i->source, i->dcpl, &i->list)))
+        why = unwritten;
     zb_chain_free(own);
+    say(moves, may, anew, why);
     return may;
 }
 
@@ -440,7 +476,7 @@ herr_t vol_chunks_from_hdf5(const vol_moves *moves, hid_t source, hid_t type, bo
     *all = i.dcpl >= 0 && begin_import(&i, type);
     vol_stack_restore(lib, saved);
     if (*all && vol_writer_get(moves->node, &i.writer, &err) != ZB_OK)
-        result = vol_import_failed(lib, moves->node->path, &err);
+        result = fail(moves, &err);
     else if (*all)
         result = import_list(&i);
     for (size_t k = 0; k < i.chains; k++)
@@ -557,20 +593,24 @@ static bool begin_export(exporting *e) {
     h5_lib *lib = e->moves->lib;
     hid_t dcpl = list_of(e->moves, e->dataset), type = vol_node_type(node);
     unsigned options = 0;
-    bool big;
+    const char *why = NULL;
     zb_chain *own = NULL;
-    bool may = type >= 0 && dcpl >= 0 &&
-               same_elements(lib, type, zb_node_array(node->zarr), &big) &&
-               same_chunks(lib, dcpl, node->zarr) && lib->H5Pget_chunk_opts(dcpl, &options) >= 0 &&
-               options == 0 && zb_chain_of(node->zarr, &own, NULL) == ZB_OK;
-    if (may)
-        e->chain = chain_of(lib, dcpl, node->zarr, big, 0);
-    may = may && e->chain && zb_chain_compare(own, e->chain, NULL) != ZB_CHAIN_NONE &&
-          vol_stored_chunks_of(node->zarr, ZB_GRID_INNER, &e->stored, NULL) == ZB_OK &&
-          may_leave_out(e);
+    bool big, anew = false, may = false;
+    if (type < 0 || dcpl < 0 || !same_elements(lib, type, zb_node_array(node->zarr), &big))
+        why = other_elements;
+    else if (!same_chunks(lib, dcpl, node->zarr) || lib->H5Pget_chunk_opts(dcpl, &options) < 0 ||
+             options || zb_chain_of(node->zarr, &own, NULL) != ZB_OK)
+        why = other_chunks;
+    else if (!(e->chain = chain_of(lib, dcpl, node->zarr, big, 0)))
+        why = no_codec;
+    else if (compare(own, e->chain, &anew, &why) &&
+             !(may = vol_stored_chunks_of(node->zarr, ZB_GRID_INNER, &e->stored, NULL) == ZB_OK &&
+                     may_leave_out(e)))
+        why = unwritten;
     vol_release_id(lib, type);
     vol_release_id(lib, dcpl);
     zb_chain_free(own);
+    say(e->moves, may, anew, why);
     return may;
 }
 

@@ -7,8 +7,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_MOVED_CHUNKS_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_MOVED_CHUNKS_H
 
-#include "copy/data.h"
 #include "copy/pieces.h"
+#include "tree/node.h"
 
 /* Copies the elements of a box, which covers whole chunks, by reading them. */
 typedef herr_t (*vol_box_fn)(void *context, const uint64_t *start, const uint64_t *count);

@@ -275,6 +275,8 @@ static void test_damage(void **state) {
             if (code == ZB_OK)
                 fail_msg("%s to %s takes damage", chains[a].codecs, chains[b].codecs);
             assert_non_null(strstr(err.message, "array /to, "));
+            assert_true(!zb_node_array(to)->shard_depth ||
+                        strstr(err.message, "c/0/0: inner chunk (0,0): "));
             zb_writer_abandon(writer);
             /* The same where it is read. */
             bool exists;
