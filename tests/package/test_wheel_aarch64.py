@@ -69,7 +69,8 @@ def run(root, *command):
     """In a new folder that the program begins in."""
     shutil.rmtree(root / "work")
     (root / "work").mkdir()
-    done = subprocess.run(["chroot", root, "/qemu", *command], env={"HOME": "/work", "PYTHONPATH": "/site"}, text=True,
+    environment = {"PATH": "/usr/sbin:/usr/bin", "HOME": "/work", "PYTHONPATH": "/site"}
+    done = subprocess.run(["chroot", root, "/qemu", *command], env=environment, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert done.returncode == 0, done.stdout
     return done.stdout
