@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# shellcheck shell=bash
 #
 # Shell functions shared by the programs in tools/ and by CMake (cmake/TestPython.cmake). Sourced,
 # never run. It defines functions and constants only and changes nothing else in the shell that reads

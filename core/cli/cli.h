@@ -62,6 +62,9 @@ extern const cli_command *const cli_commands[];
 /* The table's row, or NULL. */
 const cli_command *cli_find(const char *name);
 
+/* The name among `names` (ends with NULL) that a mistyped one means; NULL when none is near. */
+const char *cli_nearest(const char *word, const char *const *names);
+
 /* The options that all commands but the silent ones have besides their own, as those are given. */
 extern const struct argp_option cli_shared_options[];
 

@@ -186,10 +186,11 @@ static int end(doctor *d) {
     report_text(w, "version", zb_version());
     report_number(w, "warnings", d->warnings);
     report_number(w, "errors", d->errors);
-    const int status = d->errors ? CLI_FAILED : d->warnings ? CLI_FOUND : CLI_FINE;
+    const int found = d->errors ? CLI_FAILED : d->warnings ? CLI_FOUND : CLI_FINE;
+    const int status = report_end(&d->report, w, found);
     cli_say(d->call, "%u error%s, %u warning%s\n", d->errors, d->errors == 1 ? "" : "s",
             d->warnings, d->warnings == 1 ? "" : "s");
-    return report_end(&d->report, w, status);
+    return status;
 }
 
 /* A mistake in the options, for which the number of peers and of seconds are as number_of has

@@ -84,9 +84,6 @@ char *doctor_version_of(const char *path);
 /* A variable that is set and not empty, or NULL. */
 const char *doctor_variable(const char *name);
 
-/* The name among `names` (ends with NULL) that a mistyped one means; NULL when none is near. */
-const char *doctor_nearest(const char *word, const char *const *names);
-
 /* Whether HDF5_VOL_CONNECTOR names the connector. */
 bool doctor_connector_is_named(void);
 

@@ -30,10 +30,15 @@ static const char ask_h5py[] =
     "    if os.path.exists(os.path.join(place, 'libhdf5_vol_zarr.so')): print('connector=' + "
     "place)\n";
 
-static const char ask_rasterio[] = "import rasterio\n"
-                                   "print('gdal=' + rasterio.__gdal_version__)\n"
-                                   "with rasterio.Env() as e:\n"
-                                   "    print('driver=%d' % ('Zarr3' in e.drivers()))\n";
+/* The package may have no driver for this GDAL. */
+static const char ask_rasterio[] =
+    "import rasterio\n"
+    "print('gdal=' + rasterio.__gdal_version__)\n"
+    "with rasterio.Env() as e: print('driver=%d' % ('Zarr3' in e.drivers()))\n"
+    "try:\n"
+    "    import zarrbridge\n"
+    "    with rasterio.Env() as e: print('after=%d' % ('Zarr3' in e.drivers()))\n"
+    "except ImportError: pass\n";
 
 static doctor_probe run_python(const doctor *d, const char *code) {
     return doctor_run(d, (const char *const[]){"python3", "-W", "ignore", "-c", code, NULL});
@@ -101,20 +106,18 @@ static void check_rasterio(doctor *d, const char *version, bool has_package) {
     doctor_probe probe = run_python(d, ask_rasterio);
     if (is_answered(d, &probe, "rasterio")) {
         char *gdal = doctor_probe_value(&probe, "gdal", 0);
-        char *driver = doctor_probe_value(&probe, "driver", 0);
-        const bool has_driver = driver && *driver == '1';
+        const bool has_driver = doctor_probe_number(&probe, "driver") == 1;
+        const bool after_import = doctor_probe_number(&probe, "after") == 1;
         doctor_fact(d, "rasterio %s (GDAL %s)   %s", version, gdal ? gdal : "",
-                    has_driver    ? "has the driver Zarr3"
-                    : has_package ? "has it after: import zarrbridge"
-                                  : "has no driver Zarr3");
-        if (!has_driver && !has_package)
+                    has_driver     ? "has the driver Zarr3"
+                    : after_import ? "has the driver Zarr3 after: import zarrbridge"
+                                   : "has no driver Zarr3");
+        if (!has_driver && !after_import)
             doctor_find(d, DOCTOR_WARN,
-                        "rasterio's GDAL %s has no driver Zarr3 -> install a wheel of "
+                        "rasterio's GDAL %s has no driver Zarr3%s -> install a wheel of "
                         "zarrbridge that has it and import it first, or export "
-                        "GDAL_DRIVER_PATH=DIRECTORY of a gdal_Zarr3.so "
-                        "for this version",
-                        gdal ? gdal : "");
-        free(driver);
+                        "GDAL_DRIVER_PATH=DIRECTORY of a gdal_Zarr3.so for this version",
+                        gdal ? gdal : "", has_package ? ", also not after import zarrbridge" : "");
         free(gdal);
     }
     doctor_probe_clear(&probe);

@@ -102,7 +102,7 @@ static bool is_among(const char *name, const char *const *names) {
 static void check_own_name(doctor *d, const char *name, const char *const *names) {
     if (is_among(name, names))
         return;
-    const char *meant = doctor_nearest(name, names);
+    const char *meant = cli_nearest(name, names);
     if (meant)
         doctor_find(d, DOCTOR_WARN, "%s is no variable of zarrbridge, and is ignored -> write %s",
                     name, meant);
@@ -115,7 +115,7 @@ static void check_own_name(doctor *d, const char *name, const char *const *names
 
 /* Other libraries have more variables than those that matter here. */
 static void check_host_name(doctor *d, const char *name) {
-    const char *meant = is_among(name, host_names) ? NULL : doctor_nearest(name, host_names);
+    const char *meant = is_among(name, host_names) ? NULL : cli_nearest(name, host_names);
     static const char *const known[] = {"GDAL_DRIVER", "GDAL_DATA", "HDF5_DRIVER", NULL};
     const size_t near = meant ? strlen(meant) : 0;
     if (!meant || is_among(name, known) || strlen(name) + 2 < near || strlen(name) > near + 2)
@@ -130,7 +130,7 @@ static void check_connector(doctor *d) {
     static const char *const names[] = {"zarr", "zarr3", "zarrbridge", "hdf5_vol_zarr", NULL};
     const char *value = doctor_variable("HDF5_VOL_CONNECTOR");
     char *word = value ? strndup(value, strcspn(value, " ;,=:")) : NULL;
-    if (word && !doctor_connector_is_named() && doctor_nearest(word, names))
+    if (word && !doctor_connector_is_named() && cli_nearest(word, names))
         doctor_find(d, DOCTOR_ERROR,
                     "HDF5_VOL_CONNECTOR=\"%.*s\" names no connector: HDF5 programs go on without, "
                     "and make HDF5 files called x.zarr -> write HDF5_VOL_CONNECTOR=zarr; options "

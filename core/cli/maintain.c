@@ -19,7 +19,8 @@ static int compact(const cli_call *call) {
     report doc = report_begin(call, NULL);
     enum zb_code code = place_open(call->arguments[0], &where, &node, &err);
     if (!code && !zb_node_array(node))
-        code = zb_fail(&err, ZB_EINVAL, "'%s' is a group; give the path of an array",
+        code = zb_fail(&err, ZB_EINVAL,
+                       "'%s' is a group; give the path of an array, as zarrbridge ls lists them",
                        call->arguments[0]);
     if (!code) {
         progress *shown = progress_begin(call, where.hierarchy, where.node);

@@ -65,11 +65,11 @@ static void check_count(const cli_call *call, const struct argp_state *state) {
     if (call->count >= command->least && call->count <= command->most)
         return;
     if (command->least == command->most)
-        argp_error(state, "%s takes %d argument%s, and got %d", command->name, command->most,
-                   command->most == 1 ? "" : "s", call->count);
+        argp_error(state, "%s takes %d argument%s, and got %d: %s", command->name, command->most,
+                   command->most == 1 ? "" : "s", call->count, command->arguments);
     else
-        argp_error(state, "%s takes %d to %d arguments, and got %d", command->name, command->least,
-                   command->most, call->count);
+        argp_error(state, "%s takes %d to %d arguments, and got %d: %s", command->name,
+                   command->least, command->most, call->count, command->arguments);
 }
 
 static error_t take(int key, char *value, struct argp_state *state) {

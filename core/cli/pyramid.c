@@ -11,6 +11,7 @@
 #include "place.h"
 #include "progress.h"
 #include "report.h"
+#include "zarrbridge/multiscales.h"
 #include "zarrbridge/pyramid.h"
 #include "zarrbridge/stop.h"
 
@@ -70,17 +71,69 @@ static int parse(const cli_call *call, zb_pyramid_options *out, uint64_t *factor
     return CLI_FINE;
 }
 
-static int tell(const cli_call *call, report *doc, bool cleans, size_t removed) {
-    const char *path = call->arguments[0];
+/* ---- The levels that there are --------------------------------------------------------------- */
+
+/* Those on the way from an array up to the group of the list, and some beside it. */
+typedef struct opened {
+    zb_hierarchy *hierarchy;
+    zb_node *nodes[32];
+    size_t count;
+} opened;
+
+static const zb_node *node_at(void *context, const char *path) {
+    opened *o = context;
+    zb_node *node = NULL;
+    for (size_t i = 0; i < o->count; i++) {
+        if (strcmp(zb_node_path(o->nodes[i]), path) == 0)
+            return o->nodes[i];
+    }
+    if (o->count == sizeof o->nodes / sizeof *o->nodes ||
+        zb_node_open(o->hierarchy, path, &node, NULL))
+        return NULL;
+    return o->nodes[o->count++] = node;
+}
+
+/* The coarser ones, the finest first. The array is opened anew, with what is stored by now. */
+static enum zb_code find_levels(const place *where, zb_strings *out, zb_error *err) {
+    opened o = {.hierarchy = where->hierarchy};
+    const zb_node *array = node_at(&o, where->node);
+    const zb_nodes nodes = {node_at, &o};
+    zb_pyramid found = {.group = NULL};
+    enum zb_code code = array ? zb_pyramid_find(array, 2, &nodes, &found, err) : ZB_OK;
+    for (size_t i = found.self + 1; !code && i < found.levels.count; i++) {
+        if (!zb_strings_add(out, found.levels.text[i]))
+            code = zb_fail(err, ZB_ENOMEM, "no memory for a list of levels");
+    }
+    zb_pyramid_clear(&found);
+    while (o.count > 0)
+        zb_node_release(o.nodes[--o.count]);
+    return code;
+}
+
+static void say_levels(const cli_call *call, const zb_strings *levels) {
+    const size_t count = levels->count;
+    if (count == 0)
+        cli_say(call, "%s has no levels: no side is longer than the coarsest would be\n",
+                call->arguments[0]);
+    else
+        cli_say(call, "%s has %zu level%s:", call->arguments[0], count, count == 1 ? "" : "s");
+    for (size_t i = 0; i < count; i++)
+        cli_say(call, " /%s%s", levels->text[i], i + 1 < count ? "," : "\n");
+}
+
+static int tell(const cli_call *call, report *doc, bool cleans, size_t removed,
+                const zb_strings *levels) {
     zb_json_writer *w = report_object(call);
-    report_text(w, "array", path);
+    report_text(w, "array", call->arguments[0]);
     if (cleans)
         report_number(w, "removed", removed);
+    else
+        report_paths(w, "levels", levels->text, levels->count);
     const int status = report_end(doc, w, CLI_FINE);
     if (cleans)
-        cli_say(call, "%zu levels removed\n", removed);
+        cli_say(call, "%zu level%s removed\n", removed, removed == 1 ? "" : "s");
     else
-        cli_say(call, "%s has its levels\n", path);
+        say_levels(call, levels);
     return status;
 }
 
@@ -92,6 +145,7 @@ static int pyramid(const cli_call *call) {
     zb_error err;
     zb_node *node;
     size_t removed = 0;
+    zb_strings levels = {.count = 0};
     if (parse(call, &options, factors))
         return CLI_FAILED;
     report doc = report_begin(call, NULL);
@@ -108,9 +162,13 @@ static int pyramid(const cli_call *call) {
     if (!code)
         code = zb_hierarchy_flush(where.hierarchy, &err);
     progress_end(options.context);
+    if (!code && !cleans)
+        code = find_levels(&where, &levels, &err);
     zb_node_release(node);
     place_clear(&where);
-    return code ? report_fail(&doc, &err) : tell(call, &doc, cleans, removed);
+    const int status = code ? report_fail(&doc, &err) : tell(call, &doc, cleans, removed, &levels);
+    zb_strings_clear(&levels);
+    return status;
 }
 
 static const struct argp_option options[] = {
@@ -142,6 +200,7 @@ const cli_command command_pyramid = {
             {"zarrbridge pyramid x.zarr/dem --clean", "none any more"},
             {0}},
     .keys = (const cli_example[]){{"array", "as given"},
+                                  {"levels", "paths of those that there are now"},
                                   {"removed", "with --clean: how many levels were removed"},
                                   {0}},
     .run = pyramid,

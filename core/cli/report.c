@@ -64,6 +64,16 @@ void report_path(zb_json_writer *w, const char *path) {
     write_text(w, "/", path);
 }
 
+void report_paths(zb_json_writer *w, const char *name, char *const *paths, size_t count) {
+    if (!w)
+        return;
+    zb_json_write_name(w, name);
+    zb_json_begin_array(w);
+    for (size_t i = 0; i < count; i++)
+        write_text(w, "/", paths[i]);
+    zb_json_end_array(w);
+}
+
 void report_number(zb_json_writer *w, const char *name, uint64_t value) {
     zb_json_write_name(w, name);
     zb_json_write_uint64(w, value);

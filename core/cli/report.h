@@ -39,6 +39,7 @@ zb_json_writer *report_object(const cli_call *call);
    control characters. NULL is null. */
 void report_text(zb_json_writer *w, const char *name, const char *text);
 void report_path(zb_json_writer *w, const char *path); /* "path": "/a/b" */
+void report_paths(zb_json_writer *w, const char *name, char *const *paths, size_t count);
 void report_number(zb_json_writer *w, const char *name, uint64_t value);
 void report_flag(zb_json_writer *w, const char *name, bool value);
 void report_extents(zb_json_writer *w, const char *name, const uint64_t *extents, uint32_t count);

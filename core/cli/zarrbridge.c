@@ -15,6 +15,17 @@ static void print_version(FILE *out, struct argp_state *state) {
     fprintf(out, "zarrbridge %s\n", zb_version());
 }
 
+static void fail_unknown(const char *name, const struct argp_state *state) {
+    const char *names[64] = {NULL};
+    for (size_t i = 0; cli_commands[i] && i + 1 < sizeof names / sizeof *names; i++)
+        names[i] = cli_commands[i]->name;
+    const char *meant = cli_nearest(name, names);
+    if (meant)
+        argp_error(state, "there is no command '%s'; '%s' is near", name, meant);
+    else
+        argp_error(state, "there is no command '%s'", name);
+}
+
 /* The index of the subcommand's name. All behind it is the subcommand's. */
 static error_t take(int key, char *value, struct argp_state *state) {
     int *command = state->input;
@@ -22,7 +33,7 @@ static error_t take(int key, char *value, struct argp_state *state) {
     case ARGP_KEY_ARG:
         *command = state->next - 1;
         if (!cli_find(value))
-            argp_error(state, "there is no command '%s'", value);
+            fail_unknown(value, state);
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:

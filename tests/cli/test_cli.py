@@ -171,9 +171,11 @@ def test_errors_are_told(store, tmp_path):
 def test_misspelt_commands_are_told(store):
     status, lines, message = run()
     assert (status, lines) == (2, []) and "verify " in message
-    for words, told in ((["verfy", store], "no command 'verfy'"), (["ls"], "ls takes 1 argument, and got 0"),
+    for words, told in ((["verfy", store], "no command 'verfy'; 'verify' is near"),
+                        (["frobnicate"], "no command 'frobnicate'\n"),
+                        (["ls"], "ls takes 1 argument, and got 0: STORE[/NODE]\n"),
                         (["ls", store, store], "ls takes 1 argument, and got 2"),
-                        (["copy", store], "copy takes 2 arguments, and got 1"),
+                        (["copy", store], "copy takes 2 arguments, and got 1: STORE[/NODE] NEW\n"),
                         (["ls", "--long", store], "zarrbridge ls: unrecognized option '--long'"),
                         (["ls", "--depth", "x", store], "--depth=x: expected a number of levels"),
                         (["ls", "--color=blue", store], "--color=blue: expected auto, always or never")):

@@ -135,7 +135,7 @@ def test_what_changes_a_store(store, tmp_path):
     assert document("consolidate", store) == (0, {"consolidated": str(store)})
     copy = tmp_path / "copy.zarr"
     assert document("copy", store, copy) == (0, {"source": str(store), "copy": str(copy)})
-    assert document("pyramid", copy / "a", "--factors", "2") == (0, {"array": str(copy / "a")})
+    assert document("pyramid", copy / "a", "--factors", "2") == (0, {"array": str(copy / "a"), "levels": ["/ovr_2x/a"]})
     assert document("pyramid", copy / "a", "--clean") == (0, {"array": str(copy / "a"), "removed": 1})
 
 

@@ -38,7 +38,8 @@ def files(path):
 
 
 def test_levels(store):
-    assert run(store / "a", "--factors", "2,4", "--method", "average") == (0, "", f"{store}/a has its levels\n")
+    assert run(store / "a", "--factors", "2,4", "--method", "average") == (
+        0, "", f"{store}/a has 2 levels: /ovr_2x/a, /ovr_4x/a\n")
     root = zarr.open_group(str(store), mode="r")
     half = root["ovr_2x/a"]
     assert half.shape == (20, 30) and half.dtype == "i4" and dict(half.attrs) == {"units": "m"}
@@ -48,8 +49,11 @@ def test_levels(store):
     layout = root.attrs["multiscales"]["layout"]
     assert [entry["asset"] for entry in layout] == ["a", "ovr_2x/a", "ovr_4x/a"]
     assert layout[2]["transform"] == {"scale": [4.0, 4.0], "translation": [1.5, 1.5]}
-    assert run(store / "a") == (0, "", f"{store}/a has its levels\n")  # no side is longer than 256
+    # No side is longer than 256.
+    assert run(store / "a") == (0, "", f"{store}/a has 2 levels: /ovr_2x/a, /ovr_4x/a\n")
     assert sorted(root.group_keys()) == ["ovr_2x", "ovr_4x"]
+    assert run(store / "a", "--clean") == (0, "", "2 levels removed\n")
+    assert "a has no levels: no side is longer" in run(store / "a")[2]
 
 
 @pytest.mark.skipif("ZARRBRIDGE_TEST_H5PY" not in os.environ, reason="built without the connector")

@@ -359,6 +359,19 @@ def test_rasterio_without_the_driver(tmp_path):
     ask_python(variables={**NAMED, **path}).lacks("rasterio's GDAL")
 
 
+@pytest.mark.parametrize("after", [True, False])
+def test_rasterio_with_the_wheel(tmp_path, after):
+    """Which has drivers for some versions of GDAL alone."""
+    path = fake_python(tmp_path, packages=RASTERIO + "echo zarrbridge=0.1.0",
+                       rasterio=f"echo gdal=3.13.0; echo driver=0; echo after={after:d}")
+    answer = ask_python(variables={**NAMED, **path})
+    if after:
+        answer.lacks("rasterio's GDAL")
+        assert "after: import zarrbridge" in answer.text
+    else:
+        assert answer.of("GDAL 3.13.0 has no driver Zarr3, also not after import zarrbridge", "warning")
+
+
 def test_a_package_of_another_version(tmp_path):
     path = fake_python(tmp_path, packages="echo zarrbridge=0.0.9")
     assert "install both of one build" in ask_python(variables={**NAMED, **path}).of("0.0.9", "warning")["advice"]

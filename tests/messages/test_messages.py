@@ -165,6 +165,7 @@ def fill(folder):
     (folder / "n5").mkdir()
     (folder / "n5/attributes.json").write_text('{"n5": "2.0.0"}')
     (folder / "notes.txt").write_text("x")
+    (folder / "c.zarr").write_bytes(b"CDF\1" + bytes(60))
     shutil.copy(TIFF, folder / "in.tif")
     zarr.open_group(folder / "v2.zarr", mode="w", zarr_format=2)
     python("import h5py\nwith h5py.File('x.h5', 'w') as f: f['x'] = 1", folder, {})
@@ -206,7 +207,8 @@ ROWS = [
     (h5py, "'k.parq'", {}, "kerchunk reference directory"),
     (h5py, "'n5'", {}, "this is N5, not Zarr"),
     (gdal, "'n5'", {}, "this is N5, not Zarr"),
-    (shell, "zarrbridge ls x.h5", {}, "is an HDF5 file, not a Zarr store"),
+    (shell, "zarrbridge ls x.h5", {}, "is an HDF5 file, not a Zarr store", "h5repack"),
+    (shell, "zarrbridge info c.zarr", {}, "netCDF file of the classic format", "nccopy -k nc4"),
     (shell, "zarrbridge info notes.txt", {}, "neither a zip archive nor a directory"),
     (h5py, "'v2.zarr', 'r+'", {}, "Zarr version 2", "zarrbridge copy"),
     # Names in the form of other programs.

@@ -100,3 +100,17 @@ def test_a_package_that_fails_its_check_stops_it(checkout):
     git(checkout, "commit", "-qam", "Fail")
     assert release(checkout, VERSION).returncode != 0
     assert git(checkout, "tag") == ""
+
+
+def test_the_workflow_calls_what_there_is():
+    """Its tools, and those steps of tools/test that it names."""
+    workflow = (SOURCE / ".github/workflows/ci.yml").read_text()
+    called = set(re.findall(r"run: ((?:tools|packaging)/\S+)", workflow))
+    assert called >= {"tools/test", "tools/package", "tools/docs"}
+    assert all(os.access(SOURCE / name, os.X_OK) for name in called), called
+    known = set(re.findall(r"^    (\S+)\) (?:test|build)", (SOURCE / "tools/test").read_text(), re.M))
+    named = {step for line in re.findall(r'steps: "([^"]+)"', workflow) for step in line.split()}
+    assert {"format", "release", "asan", "tsan", "plugins"} <= named and "format" in known
+    assert named - {"release", "asan", "tsan"} <= known
+    presets = (SOURCE / "CMakePresets.json").read_text()
+    assert all(f'"name": "{step}"' in presets for step in named - known)

@@ -108,7 +108,15 @@ static enum zb_code look_at_head(const char *path, const char *head, size_t size
                        "changed where it is unpacked",
                        path);
     if (begins(head, size, "\x89HDF\r\n\x1a\n", 8))
-        return zb_fail(err, ZB_EUNSUPPORTED, "'%s' is an HDF5 file, not a Zarr store", path);
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "'%s' is an HDF5 file, not a Zarr store: h5repack with "
+                       "HDF5_VOL_CONNECTOR=zarr makes one of it",
+                       path);
+    if (begins(head, size, "CDF", 3))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "'%s' is a netCDF file of the classic format, not a Zarr store: nccopy -k "
+                       "nc4 with HDF5_VOL_CONNECTOR=zarr makes one of it",
+                       path);
     const char *slash = strrchr(path, '/');
     if (strcmp(slash ? slash + 1 : path, "zarr.json") == 0)
         return zb_fail(err, ZB_EUNSUPPORTED,
