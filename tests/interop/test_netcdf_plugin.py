@@ -155,6 +155,18 @@ print(netCDF4.Dataset("c.nc").title, store.title)
     assert (tmp_path / "y.zarr").read_bytes()[:4] == b"\211HDF"
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_the_variable_brings_options(run, tmp_path, when):
+    """If HDF5 has started with it; one that is set later changes nothing."""
+    option, code = "zarr netcdf_dimensions=0", "d = netCDF4.Dataset('x.zarr/zarr.json'); print(d['t'].dimensions[0])"
+    write(tmp_path / "x.zarr")
+    variables = {"HDF5_PLUGIN_PATH": os.path.dirname(CONNECTOR)}
+    if when == "before":
+        assert run(code, HDF5_VOL_CONNECTOR=option, **variables).startswith("phony_dim")
+    else:
+        assert run(f"import os; os.environ['HDF5_VOL_CONNECTOR'] = 'zarr'; {code}", **variables) == "time"
+
+
 def test_a_library_that_is_no_netcdf_gets_nothing(capfd):
     """ctypes calls by a library without netCDF's table."""
     function = ctypes.CDLL(CONNECTOR).zarrbridge_netcdf
