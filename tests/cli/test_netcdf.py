@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -59,6 +60,22 @@ def test_the_file_that_netcdf_reads(tmp_path):
     assert (tmp_path / "named").read_text() == lines(0, 1)
     assert (tmp_path / "other/.ncrc").is_symlink() and not (tmp_path / ".ncrc").exists()
     assert "NCRCENV_IGNORE" in netcdf(tmp_path, NCRCENV_IGNORE="1").stdout
+
+
+@pytest.mark.parametrize("folder", ["lib/hdf5", None], ids=["wheel", "prefix"])
+def test_an_installed_program_finds_its_connector(tmp_path, folder):
+    """Before any other: in the wheel, and below a prefix (the machine's folder of libraries is in the program)."""
+    program = shutil.copy(os.environ["ZARRBRIDGE_PROGRAM"], tmp_path / "zarrbridge")
+    if folder is None:
+        text = next(text for text in Path(program).read_bytes().split(b"\0") if text.endswith(b"/zarrbridge/hdf5"))
+        folder = text.decode().removeprefix("../")
+    for part in ("bin", folder):
+        (tmp_path / part).mkdir(parents=True)
+    shutil.move(program, tmp_path / "bin")
+    library = shutil.copy(LIBRARY, tmp_path / folder)
+    done = subprocess.run([tmp_path / "bin/zarrbridge", "netcdf", "--setup"], capture_output=True, text=True,
+                          env=os.environ | {"NCRCENV_RC": str(tmp_path / "rc")})
+    assert done.returncode == 0 and (tmp_path / "rc").read_text() == lines(0, 1, library=library), done.stderr
 
 
 def test_what_cannot_be_done_changes_nothing(tmp_path):

@@ -15,6 +15,7 @@
 #include "zarrbridge/location.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,27 +59,42 @@ typedef struct netcdf {
 /*
  * netCDF makes the access list of a file itself, and HDF5 has no call to say what connector new
  * lists name. So the id of the class of such lists, a variable of HDF5, leads to a class of our own
- * until netCDF makes its list: that is of both classes, and names the connector.
+ * until netCDF makes its list: that is of both classes, and names the connector. That is the next
+ * call of HDF5 that netCDF makes, so the time is short in which another thread that calls the same
+ * libhdf5 (netCDF has no use for threads itself) would be told that its access list is none.
  */
 typedef struct access_lists {
     h5_lib *lib;
     hid_t connector, class, before;
+    pthread_t thread;
 } access_lists;
 
 static void set_class(const h5_lib *lib, hid_t class) {
     *(hid_t *)(uintptr_t)lib->H5P_CLS_FILE_ACCESS_ID_g = class;
 }
 
+/* Where HDF5 has started with HDF5_VOL_CONNECTOR its lists do, and have options. */
+static bool names_connector(const access_lists *lists, hid_t list) {
+    hid_t named = -1;
+    int difference = 1;
+    if (lists->lib->H5Pget_vol_id(list, &named) < 0)
+        return false;
+    const bool is_known =
+        lists->lib->H5VLcmp_connector_cls(&difference, named, lists->connector) >= 0;
+    lists->lib->H5VLclose(named);
+    return is_known && difference == 0;
+}
+
 /* HDF5 calls this with a list of our class that it has made. */
 static herr_t name_connector(hid_t list, void *context) {
     const access_lists *lists = context;
+    if (!pthread_equal(lists->thread, pthread_self())) /* not netCDF's */
+        return 0;
     set_class(lists->lib, lists->before);
-    return lists->lib->H5Pset_vol(list, lists->connector, NULL);
+    return names_connector(lists, list) ? 0 : lists->lib->H5Pset_vol(list, lists->connector, NULL);
 }
 
 static void end_lists(access_lists *lists) {
-    if (!lists->lib)
-        return;
     if (lists->class >= 0) {
         set_class(lists->lib, lists->before);
         lists->lib->H5Pclose_class(lists->class);
@@ -87,19 +103,16 @@ static void end_lists(access_lists *lists) {
         lists->lib->H5VLclose(lists->connector);
 }
 
-/* With the variable HDF5_VOL_CONNECTOR lists name the connector, and have its options. */
 static bool begin_lists(const netcdf *nc, access_lists *lists) {
     unsigned version[3];
-    *lists = (access_lists){.class = -1};
-    if (vol_env_is_ours())
-        return true;
     h5_lib *lib = h5_lib_bind(nc->hdf5);
     if (!lib || lib->H5get_libversion(&version[0], &version[1], &version[2]) < 0) /* starts HDF5 */
         return false;
     vol_start(lib);
     *lists = (access_lists){.lib = lib,
                             .connector = lib->H5VLregister_connector(vol_class_of(lib), 0),
-                            .before = *lib->H5P_CLS_FILE_ACCESS_ID_g};
+                            .before = *lib->H5P_CLS_FILE_ACCESS_ID_g,
+                            .thread = pthread_self()};
     lists->class = lists->connector < 0
                        ? -1
                        : lib->H5Pcreate_class(lists->before, "file access of a Zarr store",
