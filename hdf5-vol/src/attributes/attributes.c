@@ -13,6 +13,7 @@
 #include "hdf5/errors.h"
 #include "hdf5/shown.h"
 #include "hdf5/types.h"
+#include "scales/back_references.h"
 #include "scales/dimensions.h"
 #include "scales/scales.h"
 #include "scales/shown_attributes.h"
@@ -127,6 +128,11 @@ vol_attrs *vol_node_attrs(vol_node *node) {
     return NULL;
 }
 
+const vol_attr *vol_node_find_attr(vol_node *node, vol_attrs *attrs, const char *name) {
+    vol_back_complete(attrs, node, name); /* without memory, as if it were not there */
+    return vol_attrs_find(attrs, name);
+}
+
 /* ---- Attributes kept beside the document ---- */
 
 bool vol_node_keep_attr(vol_node *node, vol_attr *attr) {
@@ -227,9 +233,10 @@ bool vol_attr_ids_others(const vol_object *object) {
 
 const vol_attr *vol_attr_ids_get(const vol_object *object) {
     h5_lib *lib = object->lib;
-    const vol_attrs *attrs = vol_node_attrs(object->node);
-    const vol_attr *attr =
-        attrs && !object->attr_deleted ? vol_attrs_find(attrs, object->attr) : NULL;
+    vol_attrs *attrs = vol_node_attrs(object->node);
+    const vol_attr *attr = attrs && !object->attr_deleted
+                               ? vol_node_find_attr(object->node, attrs, object->attr)
+                               : NULL;
     if (attrs && !attr)
         VOL_PUSH(lib, ATTR, NOTFOUND, "attribute '%s' has been deleted", object->attr);
     if (!attr || attr->count == object->attr_count)

@@ -15,6 +15,9 @@
    itself changed since; vol_edit_refresh has them made anew. */
 vol_attrs *vol_node_attrs(vol_node *node);
 
+/* The attribute of that name; NULL, without an error, when there is none. */
+const vol_attr *vol_node_find_attr(vol_node *node, vol_attrs *attrs, const char *name);
+
 /* The text of the attribute of that name that is made of a dataset's type, if there is one: units,
    calendar, and VOL_DATA_TYPE. Malloc'ed; NULL also when memory runs out. */
 char *vol_node_type_text(vol_node *node, const char *name);

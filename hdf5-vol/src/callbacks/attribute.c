@@ -9,6 +9,7 @@
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
 #include "objects/named_types.h"
+#include "scales/netcdf_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static const vol_attr *find_in(vol_node *owner, const H5VL_loc_params_t *loc, co
         return NULL;
     const vol_attr *attr = loc->type == H5VL_OBJECT_BY_IDX
                                ? vol_attrs_in_order(attrs, at->idx_type, at->order, at->n)
-                               : vol_attrs_find(attrs, name);
+                               : vol_node_find_attr(owner, attrs, name);
     if (!attr)
         VOL_PUSH(owner->file->lib, ATTR, NOTFOUND, "can't locate attribute: '%s'",
                  name ? name : "(by index)");
@@ -257,7 +258,7 @@ static herr_t delete_attr(const vol_object *object, const H5VL_loc_params_t *loc
     vol_attrs *attrs = owner ? vol_node_attrs(owner) : NULL;
     if (!attrs)
         return -1;
-    const vol_attr *attr = name ? vol_attrs_find(attrs, name)
+    const vol_attr *attr = name ? vol_node_find_attr(owner, attrs, name)
                                 : vol_attrs_in_order(attrs, at->idx_type, at->order, at->n);
     if (!attr)
         return VOL_PUSH(object->lib, ATTR, NOTFOUND, "can't locate attribute: '%s'",
@@ -293,7 +294,9 @@ static herr_t vol_attr_specific(void *obj, const H5VL_loc_params_t *loc,
         vol_attrs *attrs = owner ? vol_node_attrs(owner) : NULL;
         if (!attrs)
             return -1;
-        *args->args.exists.exists = vol_attrs_find(attrs, args->args.exists.name) != NULL;
+        vol_numbers_asked(owner, args->args.exists.name);
+        *args->args.exists.exists =
+            vol_node_find_attr(owner, attrs, args->args.exists.name) != NULL;
         return 0;
     }
     case H5VL_ATTR_ITER:

@@ -18,6 +18,7 @@
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
 #include "links/link_order.h"
+#include "scales/netcdf_numbers.h"
 #include "tree/waiting_store.h"
 
 #include <stdlib.h>
@@ -409,7 +410,8 @@ static herr_t flush(const vol_object *object) {
     zb_error err = {0};
     const vol_owners owner = object->handle->owner;
     vol_owners_act(file, 0);
-    const bool fails = file->writable && vol_attr_store_unwritten_below(file->root) < 0;
+    const bool fails = file->writable && (vol_attr_store_unwritten_below(file->root) < 0 ||
+                                          vol_numbers_store(file) < 0);
     herr_t result = vol_file_flush(file, object->handle, &err) == ZB_OK ? 0 : -1;
     if (fails && result >= 0 && vol_owners_wait_below(file->root, owner)) {
         zb_fail(&err, ZB_EIO, "attributes that were created could not be stored");

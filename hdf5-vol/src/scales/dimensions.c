@@ -111,6 +111,19 @@ bool vol_dims_is_scale(vol_node *node) {
            (node->kind == VOL_DATASET && !node->is_dimension && serves_a_neighbour(node));
 }
 
+bool vol_dims_by_name(vol_node *node, vol_node **scales) {
+    const zb_array_info *info = node->kind == VOL_DATASET ? zb_node_array(node->zarr) : NULL;
+    if (!info || !info->dimension_names || info->ndim == 0 || vol_scales_get(node) ||
+        vol_dims_is_scale(node))
+        return false;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        scales[d] = find_scale(node, d);
+        if (!scales[d])
+            return false;
+    }
+    return true;
+}
+
 /* Whether the dimension's name can be that of a dataset. */
 static bool is_link_name(const char *name) {
     return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0;
@@ -149,14 +162,13 @@ static bool add_labels(vol_attrs *attrs, const zb_array_info *info, bool has_sca
 
 static bool add_scale_list(vol_attrs *attrs, vol_node *node, const zb_array_info *info,
                            bool *added) {
+    vol_node *scales[ZB_MAX_NDIM];
     uint64_t tokens[ZB_MAX_NDIM];
     *added = false;
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        const vol_node *scale = find_scale(node, d);
-        if (!scale)
-            return true;
-        tokens[d] = scale->token;
-    }
+    if (!vol_dims_by_name(node, scales))
+        return true;
+    for (uint32_t d = 0; d < info->ndim; d++)
+        tokens[d] = scales[d]->token;
     vol_attr *attr =
         vol_attrs_add(attrs, "DIMENSION_LIST", VOL_ATTR_REFS, info->ndim, sizeof tokens[0]);
     if (!attr)

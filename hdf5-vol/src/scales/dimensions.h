@@ -16,6 +16,10 @@ bool vol_dims_names_itself(const vol_node *node);
    dimension_names. False when memory runs out. */
 bool vol_dims_add(vol_attrs *attrs, vol_node *node);
 
+/* The scales of a dataset ([ndim]) to which names alone attach it. False for others, and when one
+   of its dimensions has no coordinate: then none counts. */
+bool vol_dims_by_name(vol_node *node, vol_node **scales);
+
 /* The scale of a dimension: the first that is stated, or the coordinate of its name. That of the
    first dimension of a scale is itself, as in netCDF. NULL when there is none. */
 vol_node *vol_dims_scale(vol_node *dataset, uint32_t dim);

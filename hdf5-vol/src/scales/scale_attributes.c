@@ -6,6 +6,10 @@
 #include "attributes/edit_attributes.h"
 #include "attributes/exact.h"
 #include "hdf5/errors.h"
+#include "links/place_text.h"
+#include "links/places.h"
+#include "objects/paths.h"
+#include "scales/back_references.h"
 #include "scales/dimensions.h"
 #include "scales/scale_names.h"
 #include "scales/scale_paths.h"
@@ -130,6 +134,116 @@ static enum zb_code save(vol_node *owner, const statement *s, zb_error *err) {
                                                     : vol_scales_set(owner, "{}", others, err);
 }
 
+/* ---- References back ---- */
+
+/* An entry for references back (NULL: a new one) with one more; malloc'ed, NULL without memory. */
+static char *with_reference(const zb_json *entry, const char *way, uint32_t d) {
+    const zb_json *list = zb_json_get(entry, VOL_SCALES_VALUE), *type = zb_json_get(entry, "type");
+    const zb_json *new_refs = zb_json_get(entry, VOL_EXACT_NEW_REFS);
+    zb_json_writer *out = zb_json_writer_new();
+    zb_json_begin_object(out);
+    zb_json_write_name(out, "type");
+    if (type)
+        zb_json_write_value(out, type);
+    else
+        zb_json_write_raw(out, VOL_BACK_TYPE);
+    if (new_refs) {
+        zb_json_write_name(out, VOL_EXACT_NEW_REFS);
+        zb_json_write_value(out, new_refs);
+    }
+    zb_json_write_name(out, "shape");
+    zb_json_begin_array(out);
+    zb_json_write_uint64(out, zb_json_count(list) + 1);
+    zb_json_end_array(out);
+    zb_json_write_name(out, VOL_SCALES_VALUE);
+    zb_json_begin_array(out);
+    for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one))
+        zb_json_write_value(out, one);
+    vol_back_write(out, way, d);
+    zb_json_end_array(out);
+    zb_json_end_object(out);
+    return zb_json_writer_end(out, NULL);
+}
+
+/* Whether an entry has that reference. */
+static bool has_reference(vol_node *scale, const zb_json *entry, const vol_node *dataset,
+                          uint32_t d) {
+    const zb_json *list = zb_json_get(entry, VOL_SCALES_VALUE);
+    for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
+        const zb_json *way = zb_json_first(one);
+        const char *text = zb_json_string(way);
+        uint64_t dim;
+        if (text && zb_json_uint64(zb_json_next(way), &dim) && dim == d &&
+            vol_place_node(scale, text) == dataset)
+            return true;
+    }
+    return false;
+}
+
+static enum zb_code add_reference(vol_node *scale, const vol_node *dataset, uint32_t d,
+                                  zb_error *err) {
+    const size_t i = vol_scale_number(VOL_SCALE_BACK);
+    statement s = {{NULL}};
+    zb_json *entry = NULL;
+    char *way = NULL;
+    enum zb_code code = load(scale, &s, err);
+    if (!code && s.entry[i])
+        code = zb_json_parse(s.entry[i], strlen(s.entry[i]), &entry, err);
+    if (!code && !has_reference(scale, entry, dataset, d))
+        code = vol_place_text(scale, dataset, NULL, &way, err);
+    if (way) {
+        free(s.entry[i]);
+        s.entry[i] = with_reference(entry, way, d);
+        code = s.entry[i] ? save(scale, &s, err)
+                          : zb_fail(err, ZB_ENOMEM, "no memory for dimension scales");
+    }
+    zb_json_free(entry);
+    free(way);
+    clear(&s);
+    return code;
+}
+
+/* A dataset whose scales are stated is among what is stated of them, as HDF5's functions expect:
+   before that of one that names alone attach, which is about to be stated. */
+static enum zb_code state_back(vol_node *owner, zb_error *err) {
+    vol_node *scales[ZB_MAX_NDIM];
+    enum zb_code code = ZB_OK;
+    if (owner->loose || !vol_dims_by_name(owner, scales))
+        return ZB_OK;
+    for (uint32_t d = 0; d < zb_node_array(owner->zarr)->ndim && !code; d++)
+        code = add_reference(scales[d], owner, d, err);
+    return code;
+}
+
+static enum zb_code state(vol_node *dataset, zb_error *err) {
+    statement s = {{NULL}};
+    enum zb_code code = state_back(dataset, err);
+    if (!code)
+        code = load(dataset, &s, err);
+    if (!code)
+        code = save(dataset, &s, err);
+    clear(&s);
+    return code;
+}
+
+enum zb_code vol_scale_before_move(vol_node *node, zb_error *err) {
+    vol_node *scales[ZB_MAX_NDIM];
+    enum zb_code code = ZB_OK;
+    if (node->kind != VOL_DATASET || node->loose || !vol_dims_is_scale(node))
+        return ZB_OK;
+    zb_json *list = vol_back_by_name(node);
+    if (!list)
+        return zb_fail(err, ZB_ENOMEM, "no memory for dimension scales");
+    for (const zb_json *one = zb_json_first(list); one && !code; one = zb_json_next(one)) {
+        vol_node *dataset =
+            vol_node_find(node->file->root, zb_json_string(zb_json_first(one)), NULL);
+        if (dataset && vol_dims_by_name(dataset, scales))
+            code = state(dataset, err);
+    }
+    zb_json_free(list);
+    return code;
+}
+
 /* ---- Storing ---- */
 
 static herr_t push_failed(vol_node *owner, const char *name, const zb_error *err) {
@@ -220,6 +334,8 @@ herr_t vol_scale_store(vol_node *owner, const vol_attr_value *value) {
     if (!code)
         code = print_value(owner, value, &entry, &err);
     if (!code)
+        code = state_back(owner, &err);
+    if (!code)
         code = load(owner, &s, &err);
     if (!code)
         code = take_out(owner, value->name, &err);
@@ -248,7 +364,9 @@ herr_t vol_scale_remove(vol_node *owner, const char *name, bool *handled) {
     if (!attr || !(attr->derived || attr->place == VOL_ATTR_STATED))
         return 0;
     *handled = true;
-    enum zb_code code = load(owner, &s, &err);
+    enum zb_code code = state_back(owner, &err);
+    if (!code)
+        code = load(owner, &s, &err);
     if (!code)
         code = take_out(owner, name, &err);
     if (!code) {

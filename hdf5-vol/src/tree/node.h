@@ -62,6 +62,7 @@ struct vol_node {
     vol_links links;                /* links/links.c */
     vol_order order;                /* links/link_order.c */
     struct vol_named *named;        /* links/named_links.c; NULL until asked for */
+    uint64_t all_stated;            /* scales/back_references.c */
     struct vol_dimension_set *uses; /* scales/dimension_uses.c; NULL until asked for */
 
     /* Datasets. */
@@ -69,6 +70,7 @@ struct vol_node {
     vol_writing writing;                     /* dataset/writers.c */
     struct vol_stored_chunks *stored_chunks; /* dataset/stored_chunks.c; NULL until asked for */
     uint64_t *max_shape;                     /* dataset/max_shape.c: [ndim]; NULL until known */
+    uint64_t dimension_number;               /* scales/netcdf_numbers.c: one more; 0: none */
     uint64_t dimension_length; /* scales/lengths.c: of the dimension that it is the scale of */
     hid_t dcpl;                /* create/creation_list.c; 0 until asked for */
 };

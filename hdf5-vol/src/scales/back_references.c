@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* References back to what names attach to a scale: see back_references.h. */
+#include "scales/back_references.h"
+
+#include "attributes/exact.h"
+#include "links/links.h"
+#include "objects/paths.h"
+#include "scales/dimensions.h"
+#include "scales/scale_paths.h"
+#include "scales/scales.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct listing {
+    vol_node *scale;
+    zb_json_writer *out; /* of the list's elements */
+    uint64_t count;
+} listing;
+
+void vol_back_change(vol_file *file) {
+    file->named_dimensions++;
+}
+
+/* ---- Datasets that names attach ---- */
+
+void vol_back_write(zb_json_writer *out, const char *dataset, uint32_t d) {
+    zb_json_begin_object(out);
+    zb_json_write_name(out, "dataset");
+    zb_json_write_string(out, dataset);
+    zb_json_write_name(out, "dimension");
+    zb_json_write_uint64(out, d);
+    zb_json_end_object(out);
+}
+
+/* Whether that is a dataset whose dimensions are known by their names alone. */
+static bool is_unstated(vol_node *node) {
+    return node->kind == VOL_DATASET && zb_node_array(node->zarr)->dimension_names &&
+           !vol_scales_get(node);
+}
+
+static void add_dataset(listing *list, vol_node *dataset) {
+    vol_node *scales[ZB_MAX_NDIM];
+    if (!vol_dims_by_name(dataset, scales))
+        return;
+    for (uint32_t d = 0; d < zb_node_array(dataset->zarr)->ndim; d++) {
+        if (scales[d] != list->scale)
+            continue;
+        vol_back_write(list->out, dataset->path, d);
+        list->count++;
+    }
+}
+
+/* Groups below which no dataset has dimensions by names alone are known as such: netCDF's files
+   have no others. */
+static bool add_below(listing *list, vol_node *group) {
+    const uint64_t now = group->file->named_dimensions + 1;
+    bool any = false;
+    if (group->all_stated == now)
+        return false;
+    if (vol_node_list(group, NULL) != ZB_OK)
+        return true;
+    for (size_t i = 0; i < vol_links_count(group); i++) {
+        vol_link *link = vol_links_at(group, i);
+        vol_node *node = vol_link_open(link, NULL) == ZB_OK ? link->node : NULL;
+        if (node && node->kind == VOL_GROUP) {
+            any |= add_below(list, node);
+        } else if (node && is_unstated(node)) {
+            any = true;
+            add_dataset(list, node);
+        }
+        while (vol_links_at(group, i) != link) /* looking for scales may have moved it */
+            i++;
+    }
+    if (!any)
+        group->all_stated = now;
+    return any;
+}
+
+zb_json *vol_back_by_name(vol_node *scale) {
+    listing list = {.scale = scale, .out = zb_json_writer_new()};
+    zb_json *parsed = NULL;
+    zb_json_begin_array(list.out);
+    add_below(&list, scale->parent);
+    zb_json_end_array(list.out);
+    char *text = zb_json_writer_end(list.out, NULL);
+    if (text && zb_json_parse(text, strlen(text), &parsed, NULL) != ZB_OK)
+        parsed = NULL;
+    free(text);
+    return parsed;
+}
+
+/* ---- The attribute ---- */
+
+/* What is stated, but for datasets that have been added. */
+static void add_stated(listing *list, const zb_json *entry) {
+    char *text = vol_scales_value(list->scale, entry);
+    zb_json *value = NULL;
+    if (text && zb_json_parse(text, strlen(text), &value, NULL) == ZB_OK)
+        for (const zb_json *one = zb_json_first(value); one; one = zb_json_next(one)) {
+            const zb_json *first = zb_json_first(one);
+            const char *path = zb_json_string(first);
+            vol_node *dataset = path ? vol_node_find(list->scale->file->root, path, NULL) : NULL;
+            if (!dataset || is_unstated(dataset))
+                continue;
+            zb_json_write_value(list->out, one);
+            list->count++;
+        }
+    zb_json_free(value);
+    free(text);
+}
+
+/* The members "entry" and "value" of an object; NULL without memory. */
+static zb_json *print(const zb_json *stated, char *elements, uint64_t count) {
+    const zb_json *type = zb_json_get(stated, "type");
+    zb_json *both = NULL;
+    zb_json_writer *out = zb_json_writer_new();
+    zb_json_begin_object(out);
+    zb_json_write_name(out, "entry");
+    zb_json_begin_object(out);
+    zb_json_write_name(out, "type");
+    if (type)
+        zb_json_write_value(out, type);
+    else
+        zb_json_write_raw(out, VOL_BACK_TYPE);
+    const zb_json *new_refs = zb_json_get(stated, VOL_EXACT_NEW_REFS);
+    if (new_refs) {
+        zb_json_write_name(out, VOL_EXACT_NEW_REFS);
+        zb_json_write_value(out, new_refs);
+    }
+    zb_json_write_name(out, "shape");
+    zb_json_begin_array(out);
+    zb_json_write_uint64(out, count);
+    zb_json_end_array(out);
+    zb_json_end_object(out);
+    zb_json_write_name(out, VOL_SCALE_BACK);
+    zb_json_write_raw(out, elements);
+    zb_json_end_object(out);
+    char *text = zb_json_writer_end(out, NULL);
+    if (text && zb_json_parse(text, strlen(text), &both, NULL) != ZB_OK)
+        both = NULL;
+    free(text);
+    return both;
+}
+
+/* One that is stated is as before in lists and orders; others are in none. */
+static bool apply(vol_attrs *attrs, vol_node *scale, const zb_json *stated, const zb_json *both) {
+    const bool numbered = attrs->numbered;
+    attrs->numbered = false;
+    const bool good = vol_exact_apply_entry(attrs, scale, zb_json_get(both, "entry"),
+                                            zb_json_get(both, VOL_SCALE_BACK));
+    attrs->numbered = numbered;
+    vol_attr *attr = vol_attrs_find(attrs, VOL_SCALE_BACK);
+    if (!good || !attr)
+        return false;
+    attr->place = stated ? VOL_ATTR_STATED : VOL_ATTR_STORED;
+    attr->derived = attr->unlisted = !stated;
+    return true;
+}
+
+bool vol_back_complete(vol_attrs *attrs, vol_node *node, const char *name) {
+    const vol_attr *there = strcmp(name, VOL_SCALE_BACK) == 0 ? vol_attrs_find(attrs, name) : NULL;
+    if (strcmp(name, VOL_SCALE_BACK) != 0 || (there && there->place == VOL_ATTR_UNWRITTEN) ||
+        !node->file->writable || node->loose || !node->parent || attrs->has_back ||
+        !vol_dims_is_scale(node))
+        return true;
+    const zb_json *stated = zb_json_get(vol_scales_get(node), VOL_SCALE_BACK);
+    listing list = {.scale = node, .out = zb_json_writer_new()};
+    attrs->has_back = true;
+    zb_json_begin_array(list.out);
+    add_below(&list, node->parent);
+    const bool any = list.count > 0;
+    if (any && stated)
+        add_stated(&list, stated);
+    zb_json_end_array(list.out);
+    char *elements = zb_json_writer_end(list.out, NULL);
+    zb_json *both = any && elements ? print(stated, elements, list.count) : NULL;
+    const bool good = elements && (!any || (both && apply(attrs, node, stated, both)));
+    zb_json_free(both);
+    free(elements);
+    return good;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * REFERENCE_LIST of a scale, where names alone attach datasets to it (dimensions.h). It takes a look
+ * at all datasets of the scale's group and of those below, so that it is made only for programs
+ * that ask for it by its name, in files that are written: those detach and attach scales.
+ */
+#ifndef ZARRBRIDGE_HDF5_VOL_SCALES_BACK_REFERENCES_H
+#define ZARRBRIDGE_HDF5_VOL_SCALES_BACK_REFERENCES_H
+
+#include "attributes/attribute_list.h"
+#include "tree/tree.h"
+
+/* The type of the entry (scales.h), as HDF5's scale functions make the attribute. */
+#define VOL_BACK_TYPE                                                                              \
+    "{\"class\":\"compound\",\"size\":16,\"members\":[[\"dataset\",0,{\"class\":\"reference\","    \
+    "\"kind\":\"object\"}],[\"dimension\",8,\"<u4\"]]}"
+
+/* One element: `dataset` is its way or path. */
+void vol_back_write(zb_json_writer *out, const char *dataset, uint32_t d);
+
+/* Adds to the list of a node's attributes, if `name` is that of this one, what is not stated of it.
+   False when memory runs out. */
+bool vol_back_complete(vol_attrs *attrs, vol_node *node, const char *name);
+
+/* The elements for the datasets that names attach to a scale, with paths, as a JSON list; NULL
+   without memory. */
+zb_json *vol_back_by_name(vol_node *scale);
+
+/* Datasets may have dimensions by names alone that had none before. */
+void vol_back_change(vol_file *file);
+
+#endif
