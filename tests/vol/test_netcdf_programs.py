@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 import zarr
-from conftest import tool
+from conftest import put, tool
 
 netCDF4 = pytest.importorskip("netCDF4")
 xarray = pytest.importorskip("xarray")
@@ -106,3 +106,116 @@ def test_programs_that_are_not_netcdf_keep_their_lengths(tmp_path):
         f.flush()
         assert f["v"].shape == (2,)
     assert zarr.open_array(tmp_path / "h.zarr/v", mode="r").shape == (2,)
+
+
+# ---- Stores that netCDF has not made ----
+
+def foreign(folder, coordinates):
+    """A store as zarr-python makes one, with a door, and a native copy of it."""
+    root = zarr.open_group(folder / "door.zarr", mode="w", zarr_format=3, attributes={"title": "t"})
+    put(root, "t", np.arange(24.).reshape(2, 3, 4), dimension_names=("time", "y", "x"), attributes={"units": "K"})
+    put(root, "u", np.arange(6.).reshape(2, 3), dimension_names=("time", "y"))
+    for name, size in (("time", 2), ("y", 3), ("x", 4)):
+        if name in coordinates:
+            put(root, name, np.arange(size) * 1.5, dimension_names=(name,))
+    group = root.create_group("g")
+    put(group, "w", np.arange(4.), dimension_names=("x",))
+    put(group, "k", np.arange(12.).reshape(3, 4), dimension_names=("z", "x"))
+    subprocess.run([os.environ["ZARRBRIDGE_PROGRAM"], "door", folder / "door.zarr", folder / "door.nc"], check=True,
+                   capture_output=True)
+    tool("nccopy", folder / "door.nc", folder / "native.nc", connector="zarr")
+    return folder / "native.nc", folder / "door.nc"
+
+
+def appended(path, change):
+    with netCDF4.Dataset(path, "a") as f:
+        change(f)
+
+
+def new_variable(name, *dimensions):
+    def change(f):
+        f.createVariable(name, "i4", dimensions)[:] = 3
+    return change
+
+
+CHANGES = [
+    [lambda f: f.renameDimension("x", "lon")],
+    [lambda f: f.renameVariable("t", "temp"), lambda f: f.renameDimension("y", "lat")],
+    [new_variable("n", "x", "y"), lambda f: f.renameDimension("x", "lon"), new_variable("m", "lon")],
+    [lambda f: f.createDimension("more", 5), new_variable("x2", "x", "more")],
+    [new_variable("z", "y")],
+    [lambda f: f["u"].setncattr("a", 1), lambda f: f.delncattr("title"), lambda f: f["u"].renameAttribute("a", "b")],
+]
+
+
+@pytest.mark.parametrize("coordinates, number", [
+    *(("time y x", i) for i in range(len(CHANGES))), ("time", 1), ("time", 2), ("", 0), ("", 3)])
+def test_netcdf_changes_stores_of_others(tmp_path, coordinates, number):
+    paths = foreign(tmp_path, coordinates.split())
+    same(paths)
+    for change in CHANGES[number]:
+        for path in paths:
+            appended(path, change)
+        same(paths)
+
+
+@pytest.mark.parametrize("words", [
+    ["ncrename", "-h", "-O", "-d", "x,lon"], ["ncrename", "-h", "-O", "-v", "x,lon"],
+    ["ncrename", "-h", "-O", "-d", "y,lat", "-v", "t,temp"], ["ncatted", "-h", "-a", "units,x,o,c,m"]], ids=" ".join)
+def test_nco_changes_stores_of_others(tmp_path, words):
+    if not shutil.which("ncrename"):
+        pytest.skip("nco is not installed: no ncrename")
+    paths = foreign(tmp_path, ("time", "y", "x"))
+    for path in paths:
+        tool(*words, path, connector="zarr", cwd=tmp_path)
+    same(paths)
+
+
+def test_scales_of_names_are_detached_and_follow_moves(tmp_path):
+    """h5py on what zarr-python has made: what names alone attach is among the references of a scale."""
+    import h5py
+    foreign(tmp_path, ("time", "y", "x"))
+    store = tmp_path / "door.zarr"
+    with h5py.File(store, "r+") as f:
+        assert [(f[ref].name, dim) for ref, dim in f["x"].attrs["REFERENCE_LIST"]] == [("/g/w", 0), ("/t", 2)]
+        assert "REFERENCE_LIST" not in list(f["x"].attrs)
+        f["t"].dims[2].detach_scale(f["x"])
+        assert [(f[ref].name, dim) for ref, dim in f["x"].attrs["REFERENCE_LIST"]] == [("/g/w", 0)]
+        f.move("x", "lon")
+        assert f["g/w"].dims[0][0] == f["lon"] and f["t"].dims[0][0] == f["time"]
+        f["g/w"].dims[0].detach_scale(f["lon"])
+        f["u"].dims[1].detach_scale(f["y"])
+    with h5py.File(store, "r+") as f:
+        assert "REFERENCE_LIST" not in f["lon"].attrs
+        assert [(f[ref].name, dim) for ref, dim in f["y"].attrs["REFERENCE_LIST"]] == [("/t", 1)]
+        assert h5py.h5ds.is_attached(f["t"].id, f["y"].id, 1)
+
+
+# ---- Coordinates of two dimensions ----
+
+def test_coordinates_of_two_dimensions_have_names(both, tmp_path):
+    """As FVCOM's siglay(siglay, node), and latitudes of curved grids: a scale has no scales itself."""
+    def make(f):
+        for name, size in (("siglay", 4), ("node", 6), ("t", None)):
+            f.createDimension(name, size)
+        for name, dimensions in (("siglay", ("siglay", "node")), ("v", ("siglay", "node")), ("node", ("siglay", "node"))):
+            f.createVariable(name, "f4", dimensions)[:] = 1
+        f.createGroup("g").createVariable("t", "f8", ("t", "node"))[2] = 3
+        f["g"].createDimension("k", None)
+        f["g"].createVariable("k", "f8", ("k", "t"))[1] = 3
+
+    for path in both:
+        with netCDF4.Dataset(path, "w") as f:
+            make(f)
+    same(both)
+    names = {name: array(both, name).metadata.dimension_names for name in ("siglay", "v", "g/t", "g/k")}
+    assert names == {"siglay": ("siglay", "node"), "v": ("siglay", "node"), "g/t": ("t", "node"), "g/k": ("k", "t")}
+    assert array(both, "g/k").shape == (2, 3)
+    for path in both:
+        appended(path, lambda f: f.renameDimension("node", "n"))
+    same(both)
+    assert array(both, "siglay").metadata.dimension_names == ("siglay", "n")
+    for name, words in (("a.zarr", ["h5repack"]), ("b.zarr", ["nccopy", "-4"])):
+        tool(*words, both[0], tmp_path / name, connector="zarr")
+        with xarray.open_zarr(tmp_path / name, consolidated=False) as opened:
+            assert opened["siglay"].dims == ("siglay", "n")

@@ -5,6 +5,7 @@
 #include "file/names.h"
 #include "file/owners.h"
 #include "links/link_store.h"
+#include "scales/coordinate_names.h"
 #include "scales/lengths.h"
 #include "tree/loose.h"
 #include "tree/waiting_store.h"
@@ -60,11 +61,13 @@ enum zb_code vol_file_flush(vol_file *file, vol_handle *by, zb_error *err) {
     if (!file->writable)
         return ZB_OK;
     zb_error why = {0};
-    const enum zb_code lengths = vol_lengths_settle(file, &why);
+    enum zb_code scales = vol_coordinate_names_settle(file, &why);
+    if (!scales)
+        scales = vol_lengths_settle(file, &why);
     enum zb_code code = store_waiting(file, by ? by->owner : VOL_OWNERS_ALL, err);
-    if (!code && lengths) {
+    if (!code && scales) {
         *err = why;
-        return lengths;
+        return scales;
     }
     if (!code && by && by->lost.code) {
         *err = by->lost;

@@ -11,6 +11,7 @@
 #include "links/place_text.h"
 #include "links/places.h"
 #include "objects/reference_count.h"
+#include "scales/scale_attributes.h"
 #include "tree/node_life.h"
 #include "tree/side.h"
 #include "tree/waiting_store.h"
@@ -269,7 +270,9 @@ static enum zb_code move_in_turn(void *context, zb_error *err) {
 /* One lock scope, as for a deletion. Data are stored before. */
 static enum zb_code move_place(vol_link *link, const vol_place *place, zb_error *err) {
     moving job = {.link = link, .place = place};
-    enum zb_code code = vol_writer_close_below(link->node, err);
+    enum zb_code code = vol_scale_before_move(link->node, err);
+    if (!code)
+        code = vol_writer_close_below(link->node, err);
     return code ? code : vol_in_lock_scope(link->group->file, move_in_turn, &job, err);
 }
 

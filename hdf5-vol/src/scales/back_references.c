@@ -77,6 +77,19 @@ static bool add_below(listing *list, vol_node *group) {
     return any;
 }
 
+zb_json *vol_back_by_name(vol_node *scale) {
+    listing list = {.scale = scale, .out = zb_json_writer_new()};
+    zb_json *parsed = NULL;
+    zb_json_begin_array(list.out);
+    add_below(&list, scale->parent);
+    zb_json_end_array(list.out);
+    char *text = zb_json_writer_end(list.out, NULL);
+    if (text && zb_json_parse(text, strlen(text), &parsed, NULL) != ZB_OK)
+        parsed = NULL;
+    free(text);
+    return parsed;
+}
+
 /* ---- The attribute ---- */
 
 /* What is stated, but for datasets that have been added. */

@@ -22,6 +22,10 @@ void vol_back_write(zb_json_writer *out, const char *dataset, uint32_t d);
    False when memory runs out. */
 bool vol_back_complete(vol_attrs *attrs, vol_node *node, const char *name);
 
+/* The elements for the datasets that names attach to a scale, with paths, as a JSON list; NULL
+   without memory. */
+zb_json *vol_back_by_name(vol_node *scale);
+
 /* Datasets may have dimensions by names alone that had none before. */
 void vol_back_change(vol_file *file);
 

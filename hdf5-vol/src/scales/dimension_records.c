@@ -92,32 +92,56 @@ static bool has_record(const vol_node *node) {
     return node && node->is_dimension && zb_json_count(zb_node_attributes(node->zarr)) > 0;
 }
 
+static int by_shown(const void *a, const void *b) {
+    const vol_link *left = *(vol_link *const *)a, *right = *(vol_link *const *)b;
+    return (left->shown > right->shown) - (left->shown < right->shown);
+}
+
+/* The links that have a record, in the order in which they are shown, so that they are again;
+   malloc'ed, NULL without memory. */
+static vol_link **list_records(vol_node *group, size_t *count) {
+    vol_link **list = calloc(vol_links_count(group) + 1, sizeof(vol_link *));
+    *count = 0;
+    for (size_t i = 0; list && i < vol_links_count(group); i++)
+        if (has_record(vol_links_at(group, i)->node))
+            list[(*count)++] = vol_links_at(group, i);
+    if (list)
+        qsort(list, *count, sizeof(vol_link *), by_shown);
+    return list;
+}
+
+static void print_record(zb_json_writer *w, const vol_node *node) {
+    zb_json_write_name(w, node->name);
+    zb_json_begin_object(w);
+    zb_json_write_name(w, "length");
+    zb_json_write_uint64(w, zb_node_array(node->zarr)->shape[0]);
+    zb_json_write_name(w, "attributes");
+    zb_json_write_value(w, zb_node_attributes(node->zarr));
+    zb_json_end_object(w);
+}
+
 static enum zb_code print(vol_node *group, char **out, zb_error *err) {
     enum zb_code code = ZB_OK;
-    bool any = false;
+    size_t count;
     *out = NULL;
     for (size_t i = 0; i < vol_links_count(group) && !code; i++)
         if (vol_links_at(group, i)->node && vol_links_at(group, i)->node->is_dimension)
             code = vol_waiting_flush(vol_links_at(group, i)->node, err);
     if (code)
         return code;
+    vol_link **list = list_records(group, &count);
     zb_json_writer *w = zb_json_writer_new();
     zb_json_begin_object(w);
-    for (size_t i = 0; i < vol_links_count(group); i++) {
-        const vol_node *node = vol_links_at(group, i)->node;
-        if (!has_record(node))
-            continue;
-        any = true;
-        zb_json_write_name(w, node->name);
-        zb_json_begin_object(w);
-        zb_json_write_name(w, "length");
-        zb_json_write_uint64(w, zb_node_array(node->zarr)->shape[0]);
-        zb_json_write_name(w, "attributes");
-        zb_json_write_value(w, zb_node_attributes(node->zarr));
-        zb_json_end_object(w);
-    }
+    for (size_t i = 0; list && i < count; i++)
+        print_record(w, list[i]->node);
     zb_json_end_object(w);
     *out = zb_json_writer_end(w, NULL);
+    const bool any = count > 0;
+    if (!list) {
+        free(*out);
+        *out = NULL;
+    }
+    free(list);
     if (!*out)
         return zb_fail(err, ZB_ENOMEM, "no memory for the dimensions of %s", group->path);
     if (!any) {

@@ -19,3 +19,15 @@ vol_node *vol_namesake(const vol_node *dataset, const char *name) {
         found = vol_namesake_at(dataset, level++, name);
     return found;
 }
+
+bool vol_namesake_hides(const vol_node *dataset, const vol_node *scale) {
+    unsigned level = 0;
+    for (const vol_node *group = dataset->parent; group; group = group->parent) {
+        const vol_node *seen = vol_namesake_at(dataset, level++, scale->name);
+        if (seen == scale)
+            return false;
+        if (seen && zb_node_array(seen->zarr)->ndim == 1)
+            return true;
+    }
+    return false;
+}

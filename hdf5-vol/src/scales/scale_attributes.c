@@ -8,6 +8,7 @@
 #include "hdf5/errors.h"
 #include "links/place_text.h"
 #include "links/places.h"
+#include "objects/paths.h"
 #include "scales/back_references.h"
 #include "scales/dimensions.h"
 #include "scales/scale_names.h"
@@ -211,6 +212,35 @@ static enum zb_code state_back(vol_node *owner, zb_error *err) {
         return ZB_OK;
     for (uint32_t d = 0; d < zb_node_array(owner->zarr)->ndim && !code; d++)
         code = add_reference(scales[d], owner, d, err);
+    return code;
+}
+
+static enum zb_code state(vol_node *dataset, zb_error *err) {
+    statement s = {{NULL}};
+    enum zb_code code = state_back(dataset, err);
+    if (!code)
+        code = load(dataset, &s, err);
+    if (!code)
+        code = save(dataset, &s, err);
+    clear(&s);
+    return code;
+}
+
+enum zb_code vol_scale_before_move(vol_node *node, zb_error *err) {
+    vol_node *scales[ZB_MAX_NDIM];
+    enum zb_code code = ZB_OK;
+    if (node->kind != VOL_DATASET || node->loose || !vol_dims_is_scale(node))
+        return ZB_OK;
+    zb_json *list = vol_back_by_name(node);
+    if (!list)
+        return zb_fail(err, ZB_ENOMEM, "no memory for dimension scales");
+    for (const zb_json *one = zb_json_first(list); one && !code; one = zb_json_next(one)) {
+        vol_node *dataset =
+            vol_node_find(node->file->root, zb_json_string(zb_json_first(one)), NULL);
+        if (dataset && vol_dims_by_name(dataset, scales))
+            code = state(dataset, err);
+    }
+    zb_json_free(list);
     return code;
 }
 

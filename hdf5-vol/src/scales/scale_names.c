@@ -18,10 +18,9 @@ static const char *name_of(vol_node *dataset, const zb_json *scales, uint32_t d,
                            const char *other) {
     const vol_scale_names says = vol_scales_names(dataset, scales, d, dataset->name);
     const vol_node *scale = vol_scales_first(dataset, says.list);
-    const vol_node *seen = scale ? vol_namesake(dataset, scale->name) : NULL;
     if (says.own)
         return says.own;
-    if (scale && (!seen || seen == scale))
+    if (scale && !vol_namesake_hides(dataset, scale))
         return scale->name;
     if (says.label)
         return says.label;
@@ -60,6 +59,7 @@ static enum zb_code set_member(vol_node *dataset, const zb_json *scales, const c
     free(text);
     vol_node_attrs_outdate(dataset);
     vol_lengths_change(dataset->file);
+    dataset->file->scale_changes++;
     if (!scales)
         vol_back_change(dataset->file);
     dataset->file->changes++;
@@ -80,6 +80,10 @@ static enum zb_code set(vol_node *dataset, const zb_json *scales, const char *co
     }
     enum zb_code code = set_member(dataset, scales, names, err);
     return code || same ? code : vol_edit_dimension_names(dataset, any ? names : NULL, err);
+}
+
+uint64_t vol_scales_changes(const vol_file *file) {
+    return file->scale_changes;
 }
 
 enum zb_code vol_scales_set(vol_node *dataset, const char *json, const char *const *others,

@@ -81,6 +81,8 @@ struct vol_file {
     vol_moved moved;            /* tree/moved.c: names that stay */
     uint64_t named_dimensions;  /* scales/back_references.c: counts changes of what has any */
     uint64_t dimension_numbers; /* scales/netcdf_numbers.c: the next one */
+    uint64_t scale_changes;     /* scales/scale_names.c: counts statements */
+    uint64_t names_settled;     /* scales/coordinate_names.c: that count, then */
     bool lengths_settled;       /* scales/lengths.c: datasets are as long as their dimensions */
     vol_map dead_tokens;        /* objects/tokens.c: of nodes that have gone */
     vol_side_last side_last; /* tree/side.c: the text of its kind that was parsed last, if short */
