@@ -21,13 +21,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 SHAPE, CHUNK, SHARD = (120, 360, 720), (1, 180, 360), (30, 360, 720)
+LONG = 30, 90, 180  # chunks of many days, of which programs ask for one after the other
 SMALL = 12, 18, 36
 DIMENSIONS = ("time", "lat", "lon")
 MANY = 200  # variables of another store, which are small
 # Each file has the chunks of the store that it is made of, with gzip of level 4.
-STORES = {"gzip": "shards, gzip", "zstd": "shards, zstd", "chunks": "chunks, gzip"}
+STORES = {"gzip": "shards, gzip", "zstd": "shards, zstd", "chunks": "chunks, gzip", "long": "shards, gzip, 30 days"}
 VARIABLES = {"many": f"{MANY} variables"}
-FILES = {"gzip": "native.nc", "zstd": "native.nc", "chunks": "native.nc", "many": "many-native.nc"}
+FILES = {"gzip": "native.nc", "zstd": "native.nc", "chunks": "native.nc", "long": "long-native.nc",
+         "many": "many-native.nc"}
 OPERATIONS = {
     "`ncdump -h`": ("ncdump -h {}", STORES | VARIABLES),
     "`ncks`, a window": ("ncks -h -O -4 -v t -d time,40,59 -d lat,100,159 -d lon,200,319 {} out.nc", STORES),
@@ -52,8 +54,7 @@ def temperatures(shape):
     return (values * 16).round().astype("f4") / 16
 
 
-def write_store(path, shape, variables, compressor, shards):
-    """Shards need as many dimensions as the variables."""
+def write_store(path, shape, variables, compressor, chunk, shards):
     import numpy as np
     import zarr
 
@@ -66,7 +67,6 @@ def write_store(path, shape, variables, compressor, shards):
                                   attributes={"units": units[name], "standard_name": name})
         array[...] = place
     for name, values in variables.items():
-        chunk = CHUNK if shape == SHAPE else (1, *shape[1:])
         array = root.create_array(name, shape=shape, dtype="f4", chunks=chunk, shards=shards,
                                   dimension_names=DIMENSIONS, attributes={"units": "K", "long_name": "temperature"},
                                   compressors=compressor)
@@ -86,19 +86,21 @@ def make(directory, program):
 
     directory.mkdir(parents=True, exist_ok=True)
     gzip, zstd = GzipCodec(level=4), BloscCodec(cname="zstd", clevel=3, shuffle="shuffle")
-    recipes = {"gzip": (SHAPE, gzip, SHARD), "zstd": (SHAPE, zstd, SHARD), "chunks": (SHAPE, gzip, None),
-               "many": (SMALL, gzip, SMALL)}
-    for name, (shape, compressor, shards) in recipes.items():
+    recipes = {"gzip": (SHAPE, gzip, CHUNK, SHARD), "zstd": (SHAPE, zstd, CHUNK, SHARD),
+               "chunks": (SHAPE, gzip, CHUNK, None), "long": (SHAPE, gzip, LONG, SHARD),
+               "many": (SMALL, gzip, (1, *SMALL[1:]), SMALL)}
+    for name, (shape, compressor, chunk, shards) in recipes.items():
         store, partial = directory / (name + ".zarr"), directory / ("partial-" + name)
         if not store.exists():
             shutil.rmtree(partial, ignore_errors=True)
             values = temperatures(shape)
             variables = {f"t{i}": values + i for i in range(MANY)} if name == "many" else {"t": values}
-            write_store(partial, shape, variables, compressor, shards)
+            write_store(partial, shape, variables, compressor, chunk, shards)
             partial.rename(store)
-        subprocess.run([program, "door", store.name], cwd=directory, check=True, stdout=subprocess.DEVNULL)
-        if name in ("gzip", "many") and not (directory / FILES[name]).exists():
-            write_native(directory, name, FILES[name], CHUNK if shape == SHAPE else (1, *shape[1:]))
+        if not store.with_suffix(".nc").exists():
+            subprocess.run([program, "door", store.name], cwd=directory, check=True, stdout=subprocess.DEVNULL)
+        if not (directory / FILES[name]).exists():
+            write_native(directory, name, FILES[name], chunk)
 
 
 BUILD = None

@@ -113,6 +113,13 @@ ncvar_put(new, "r", c(1, 2, 3, 4.5))
 nc_close(new)
 """
 
+FERRET = """use x.nc
+show data
+list/i=2:4/j=3/l=2 t
+list/l=1:6 t[i=1,j=@ave]
+exit
+"""
+
 GMT = "gmt begin map ps && gmt grdimage 'x.nc?t{}' -JX12c -B && gmt end && grep -v CreationDate map.ps"
 CDO = "cdo -s --no_history -f nc4 "
 OUT = " x.nc out.nc"
@@ -172,6 +179,9 @@ PROGRAMS = {
     "gmt-grdmath": Program("gmt grdmath 'x.nc?t[1]' 2 MUL = out.nc", needs="gmt"),
     "fortran": Program("$FORTRAN_PROGRAM", needs="nf-config"),
     "r-ncdf4": Program("Rscript r.R", ("xarray", "zarr", "h5py"), "Rscript"),
+    "ferret": Program("FER_DIR=. FER_DATA=. FER_DSETS=. FER_DESCR=. FER_GRIDS=. FER_GO=. FER_PALETTE=. FER_FONTS=. "
+                      "ferret_c -batch -nojnl < ferret.jnl 2>&1 | grep -v ' [0-9]*-[A-Z][a-z]*-[0-9]* [0-9]*:'",
+                      needs="ferret_c"),
     "netcdf4": Program("$PYTHON netcdf4.py x.nc", ALL, "netCDF4"),
     "netcdf4-appends": Program("$PYTHON appends.py x.nc", ("netcdf",), "netCDF4", writes_x=True),
     "xarray": Program("$PYTHON xarray_netcdf4.py", ("xarray", "netcdf", "h5py"), "netCDF4"),
@@ -180,7 +190,7 @@ FIRST = [(name, store) for name, row in PROGRAMS.items() for store in row.stores
 EACH = [(name, store) for name, row in PROGRAMS.items() for store in row.stores]
 PAIRS = by_length(FIRST + [("ncdump", store) for store in ALL[1:]], EACH)
 
-SCRIPTS = {"netcdf4.py": NETCDF4, "appends.py": NETCDF4_APPENDS, "r.R": R, "fortran.f90": FORTRAN,
+SCRIPTS = {"netcdf4.py": NETCDF4, "appends.py": NETCDF4_APPENDS, "r.R": R, "fortran.f90": FORTRAN, "ferret.jnl": FERRET,
            "xarray_netcdf4.py": XARRAY.replace(", CHUNKS", ""), "with_dask.py": XARRAY.replace("CHUNKS", "chunks={'time': 2}")}
 WAYS = {"door": environment("zarr store=door"), "native": environment(None, plugins=False)}
 
