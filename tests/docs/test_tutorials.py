@@ -6,6 +6,7 @@ they compile. A server of the reader's folder stands for the host that a page na
 cannot do: it installs nothing, and asks no other host. Blocks that draw run where matplotlib is installed."""
 import importlib.util
 import re
+import shutil
 import struct
 import sys
 
@@ -110,6 +111,13 @@ def play(reader, page):
 @pytest.mark.parametrize("page", PAGES)
 def test_the_blocks_run(page, reader):
     play(reader, page)
+
+
+def test_the_page_on_netcdf_runs(reader):
+    for program in ("cdo", "gfortran", "ncks", "nf-config"):
+        if not shutil.which(program):
+            pytest.skip(f"{program} is not installed")
+    play(reader, "../netcdf.md")
 
 
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is not installed")

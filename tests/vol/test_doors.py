@@ -362,6 +362,22 @@ def test_netcdf_reads(pair, tmp_path):
     assert dump(nc) == dump(tmp_path / "native.nc", connector=None)
 
 
+@needs("ncdump")
+def test_strings_of_a_store_are_characters_to_netcdf(pair, tmp_path):
+    """Fortran, GMT and ncview ask for them by functions that know no others. netCDF writes its own strings as lists,
+    which stay so."""
+    nc, store = pair
+    t = zarr.open_array(store / "t")
+    t.attrs.update(units="K", long="ö" * 300, empty="", words=["a"])
+    text = call("ncdump", "-h", nc)
+    lines = [line.strip() for line in text.splitlines() if "t:" in line]
+    assert {'t:units = "K" ;', f't:long = "{"ö" * 300}" ;', 't:empty = "" ;', 'string t:words = "a" ;'} <= set(lines)
+    assert ':title = "doors" ;' in text and "string :" not in text
+    call("nccopy", nc, tmp_path / "native.nc")
+    assert call("ncdump", "-h", tmp_path / "native.nc", connector=None).split("\n")[1:] == text.split("\n")[1:]
+    assert through(nc, "print(f['t'].attrs['units'], f['t'].attrs.get_id('units').dtype)") == "K object"
+
+
 EDITS = [
     ["ncatted", "-h", "-a", "units,t,o,c,degC"],
     ["ncatted", "-h", "-a", "foo,global,c,d,1.5", "-a", "title,global,d,,"],

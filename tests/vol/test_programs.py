@@ -4,6 +4,7 @@ same. Their packages are installed once, under build/packages; without a package
 and say so."""
 
 import os
+import subprocess
 import sys
 
 import h5py
@@ -139,6 +140,39 @@ assert all((w == v).all() and (w == u).all() for w, v, u in zip(a.get_weights(),
 print(os.path.isdir(sys.argv[1] + ".h5"), a.predict(np.ones((1, 4), "f4"), verbose=0).tolist())
 """
 
+# These three open files alone, and add no suffix to their names.
+DOOR_PACKAGES = ("cooler==0.11.0", "gwpy==4.1.0", "h5io==0.2.5")
+
+H5IO = """
+import sys, h5io, numpy as np
+h5io.write_hdf5(sys.argv[1], {"a": np.arange(4), "b": [1, "x\u00e9", None], "c": {"d": 1.5}}, overwrite=True)
+print(h5io.read_hdf5(sys.argv[1]))
+"""
+
+# Its read() opens the file itself, and hands h5py a Python file: that shows the door.
+GWPY = """
+import sys, h5py, numpy as np
+from gwpy.timeseries import TimeSeries
+TimeSeries(np.arange(16.0), sample_rate=4, t0=10, unit="m", name="n").write(sys.argv[1], path="s")
+TimeSeries(np.ones(8), name="more").write(sys.argv[1], path="g/more", append=True)
+with h5py.File(sys.argv[1]) as file:
+    print(repr(TimeSeries.read(file, "s")), repr(TimeSeries.read(file, "g/more")))
+"""
+
+COOLER = """
+import sys, cooler, numpy as np, pandas as pd
+bins = pd.DataFrame({"chrom": ["a"] * 4 + ["b"] * 3, "start": [0, 10, 20, 30, 0, 10, 20],
+                     "end": [10, 20, 30, 40, 10, 20, 30]})
+pixels = pd.DataFrame({"bin1_id": [0, 0, 1, 5], "bin2_id": [0, 3, 2, 6], "count": [5, 1, 2, 9]})
+cooler.create_cooler(sys.argv[1], bins, pixels, ordered=True)
+made = cooler.Cooler(sys.argv[1])
+print(made.info["nbins"], made.chromsizes.to_dict(), made.matrix(balance=False)[:].tolist(), made.pixels()[:])
+cooler.balance_cooler(made, min_nnz=0, mad_max=0, store=True, ignore_diags=0)
+print(made.bins()[:])
+"""
+
+FILE_PROGRAMS = {"tables": TABLES, "pandas": PANDAS, "h5io": H5IO, "gwpy": GWPY, "cooler": COOLER}
+
 PROGRAMS = {"anndata": ANNDATA, "tables": TABLES, "pandas": PANDAS, "nexusformat": NEXUS, "mat73": MAT73,
             "pynwb": PYNWB}
 
@@ -174,10 +208,13 @@ def test_viewers_show_what_a_path_to_a_file_leads_to(tmp_path, name):
             f["g/d"] = np.arange(4)
             f["g/text"] = "words"
             f["g"].attrs["a"] = 3
+    subprocess.run([os.environ["ZARRBRIDGE_PROGRAM"], "door", tmp_path / "x.zarr"], check=True, capture_output=True)
     shown = [run_new_python(VIEWERS[name], tmp_path / path, python=python, connector="zarr").replace(str(tmp_path), "")
-             for path in ("x.h5", "x.zarr/zarr.json", "x.zarr.zip")]
+             for path in ("x.h5", "x.zarr/zarr.json", "x.zarr.zip", "x.nc")]
     assert "[0, 1, 2, 3]" in shown[0] or "[0 1 2 3]" in shown[0]
-    assert [text.replace("x.zarr.zip", "x.h5").replace("x.zarr", "x.h5") for text in shown] == 3 * shown[:1]
+    for name in ("x.zarr.zip", "x.zarr", "x.nc"):
+        shown = [text.replace(name, "x.h5") for text in shown]
+    assert shown == 4 * shown[:1]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -186,6 +223,19 @@ def test_the_same_as_on_an_hdf5_file(python, tmp_path, name):
                for path in ("x.h5", "x.zarr")]
     assert printed[0] and printed[0] == printed[1]
     assert (tmp_path / "x.h5").is_file() and (tmp_path / "x.zarr" / "zarr.json").is_file()
+
+
+@pytest.mark.parametrize("name", FILE_PROGRAMS)
+def test_programs_that_insist_on_a_file_make_and_read_doors(tmp_path, request, name):
+    has_own = name in PROGRAMS
+    python = request.getfixturevalue("python") if has_own else venv("doors", *DOOR_PACKAGES, system=True)
+    printed = []
+    for way, connector in (("native", None), ("door", "zarr store=door")):
+        (tmp_path / way).mkdir()
+        printed.append(run_new_python(FILE_PROGRAMS[name], "x.h5", python=python, connector=connector,
+                                      plugins=bool(connector), cwd=tmp_path / way))
+    assert printed[0] and printed[0] == printed[1]
+    assert (tmp_path / "native/x.h5").is_file() and (tmp_path / "door/x.h5.zarr").is_dir()
 
 
 def test_keras_keeps_weights_and_models_in_stores(tmp_path):

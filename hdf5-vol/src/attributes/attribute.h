@@ -5,7 +5,7 @@
  *     number     int64; uint64 when one is above 2^63-1; float64 when one has a fraction or an
  *                exponent, also for the strings "NaN", "Infinity" and "-Infinity"
  *     boolean    h5py's bool
- *     string     variable-length UTF-8
+ *     string     variable-length UTF-8; to netCDF text of a fixed length (attributes.c)
  *     list       of one of these: as many dimensions as lists are nested, when all inner ones have
  *                the same length; without elements: float64
  *     null       float64 in a null dataspace

@@ -70,6 +70,21 @@ static bool add_type_texts(vol_attrs *attrs, vol_node *node) {
     return good;
 }
 
+/* A string that no HDF5 program wrote is text of a fixed length to netCDF: its functions for text,
+   with which Fortran, GMT and ncview ask for units, refuse one of variable length. */
+static void fix_text(vol_attr *attr) {
+    if (attr->kind != VOL_ATTR_TEXT || attr->type.bytes || attr->ndim > 0 || !attr->data)
+        return;
+    char *text = ((char **)attr->data)[0];
+    free(attr->data);
+    const size_t size = strlen(text);
+    attr->kind = VOL_ATTR_FIXED;
+    attr->dtype.size = size > 0 ? (uint32_t)size : 1;
+    attr->is_null = size == 0; /* as netCDF stores an empty text */
+    attr->count = size > 0;
+    attr->data = text;
+}
+
 /* The document's attributes come first, then those of dimension scales and those made of other
    members: these replace namesakes, since HDF5 gives their names a meaning. */
 static bool fill_attrs(vol_attrs *attrs, vol_node *node) {
@@ -88,6 +103,8 @@ static bool fill_attrs(vol_attrs *attrs, vol_node *node) {
         return false;
     for (size_t i = document; i < attrs->count; i++)
         attrs->attr[i].derived = true;
+    for (size_t i = 0; i < attrs->count && node->file->options.is_netcdf; i++)
+        fix_text(&attrs->attr[i]);
     return true;
 }
 
