@@ -43,7 +43,7 @@ struct Piece {
 class PixelCopy {
   public:
     PixelCopy(GDALDataset *source, Zarr3Dataset *copy);
-    void move_tiles_of(const std::string &file);
+    void move_tiles(GDALDataset *tiles, VSILFILE *file);
     bool run(GDALProgressFunc progress, void *progress_data);
 
   private:
@@ -146,6 +146,10 @@ bool PixelCopy::read_pixels(Piece *piece) {
 bool PixelCopy::read(Piece *piece) {
     piece->is_tiles = tiles_ != nullptr &&
                       tiles_->read(piece->window, piece->first_band, piece->bands, &piece->tiles);
+    if (piece->is_tiles)
+        piece->data.reset();
+    else
+        piece->tiles = {};
     return piece->is_tiles || read_pixels(piece);
 }
 
@@ -183,13 +187,15 @@ bool PixelCopy::finish_writing() {
     return false;
 }
 
-void PixelCopy::move_tiles_of(const std::string &file) {
+void PixelCopy::move_tiles(GDALDataset *tiles, VSILFILE *file) {
     std::string reason;
-    tiles_ = TileCopy::find(source_, file, copy_, &reason);
-    if (tiles_ != nullptr)
-        CPLDebug("ZARR3", "tiles of %s are moved as they are encoded", file.c_str());
-    else
-        CPLDebug("ZARR3", "pixels of %s are decoded and encoded: %s", file.c_str(), reason.c_str());
+    tiles_ = TileCopy::find(tiles, file, copy_, &reason);
+    if (tiles_ != nullptr) {
+        source_ = tiles;
+        CPLDebug("ZARR3", "tiles are moved as they are encoded");
+    } else {
+        CPLDebug("ZARR3", "pixels are decoded and encoded: %s", reason.c_str());
+    }
 }
 
 /* False when the user wants no more. */
@@ -228,12 +234,13 @@ bool PixelCopy::run(GDALProgressFunc progress, void *progress_data) {
     return finish_writing() && good;
 }
 
-bool copy_pixels(GDALDataset *source, const std::string &file, Zarr3Dataset *copy,
+bool copy_pixels(GDALDataset *source, GDALDataset *tiles, VSILFILE *file, Zarr3Dataset *copy,
                  GDALProgressFunc progress, void *progress_data) {
     if (!copy->prepare_first_write())
         return false;
     PixelCopy pixels(source, copy);
-    pixels.move_tiles_of(file);
+    if (tiles != nullptr)
+        pixels.move_tiles(tiles, file);
     return pixels.run(progress, progress_data);
 }
 

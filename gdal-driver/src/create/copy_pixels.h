@@ -7,9 +7,10 @@
 
 namespace zarr3 {
 
-/* `file`: where GDAL reads the source from, if it is one, for tiles that need not be encoded again.
-   False after an error has been reported, or when the user cancelled. */
-bool copy_pixels(GDALDataset *source, const std::string &file, Zarr3Dataset *copy,
+/* With `tiles`, a raster in `file` that is the same, tiles are moved as they are encoded where they
+   can be, and other pixels are read there, too. False after an error has been reported, or when
+   the user cancelled. */
+bool copy_pixels(GDALDataset *source, GDALDataset *tiles, VSILFILE *file, Zarr3Dataset *copy,
                  GDALProgressFunc progress, void *progress_data);
 
 } // namespace zarr3

@@ -148,13 +148,13 @@ static bool copy_mask(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc 
 }
 
 /* A mask is about a tenth of the work. */
-static bool copy_pixels_and_mask(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc progress,
-                                 void *progress_data) {
+static bool copy_pixels_and_mask(GDALDataset *source, const TiffFile &tiff, Zarr3Dataset *copy,
+                                 GDALProgressFunc progress, void *progress_data) {
     if (!has_mask(source) || !keeps_mask(source))
-        return copy_pixels(source, source->GetDescription(), copy, progress, progress_data);
+        return copy_pixels(source, tiff.raster(), tiff.file(), copy, progress, progress_data);
     const Progress first(GDALCreateScaledProgress(0, 0.9, progress, progress_data));
     const Progress second(GDALCreateScaledProgress(0.9, 1, progress, progress_data));
-    return copy_pixels(source, source->GetDescription(), copy, GDALScaledProgress, first.get()) &&
+    return copy_pixels(source, tiff.raster(), tiff.file(), copy, GDALScaledProgress, first.get()) &&
            copy_mask(source, copy, GDALScaledProgress, second.get());
 }
 
@@ -217,7 +217,6 @@ static bool copy_hdf5_side(GDALDataset *source, Zarr3Dataset *copy) {
 struct SourceLevel {
     int factor, width, height;
     std::vector<GDALRasterBand *> bands;
-    std::string file; /* that GDAL reads it from */
 };
 
 /* False, with *reason set, where the source has overviews that no level of a store is like. */
@@ -225,7 +224,6 @@ static bool find_levels(GDALDataset *source, std::vector<SourceLevel> *levels,
                         std::string *reason) {
     const int width = source->GetRasterXSize(), height = source->GetRasterYSize();
     const int count = source->GetRasterBand(1)->GetOverviewCount();
-    std::string file = source->GetDescription(); /* overviews in it have no name of their own */
     for (int i = 0; i < count; i++) {
         SourceLevel level = {};
         for (int band = 1; band <= source->GetRasterCount(); band++)
@@ -248,33 +246,16 @@ static bool find_levels(GDALDataset *source, std::vector<SourceLevel> *levels,
                       " of the source is not of a whole factor of its size in all bands";
             return false;
         }
-        const GDALDataset *dataset = first->GetDataset();
-        if (dataset != nullptr && dataset->GetDescription()[0] != '\0')
-            file = dataset->GetDescription();
-        level.file = file;
         levels->push_back(std::move(level));
     }
     return true;
 }
 
-/* The dataset that has the level's bands and no others, or null. */
-static GDALDataset *dataset_of(const SourceLevel &level) {
-    GDALDataset *dataset = level.bands[0]->GetDataset();
-    const int count = static_cast<int>(level.bands.size());
-    if (dataset == nullptr || dataset->GetRasterCount() != count)
-        return nullptr;
-    for (int i = 0; i < count; i++) {
-        if (dataset->GetRasterBand(i + 1) != level.bands[static_cast<size_t>(i)])
-            return nullptr;
-    }
-    return dataset;
-}
-
-static bool copy_level(const SourceLevel &from, Zarr3Dataset *to) {
-    GDALDataset *dataset = dataset_of(from);
-    if (dataset != nullptr && !copy_pixels(dataset, from.file, to, GDALDummyProgress, nullptr))
+static bool copy_level(const SourceLevel &from, GDALDataset *tiles, VSILFILE *file,
+                       Zarr3Dataset *to) {
+    if (tiles != nullptr && !copy_pixels(tiles, tiles, file, to, GDALDummyProgress, nullptr))
         return false;
-    for (size_t i = 0; dataset == nullptr && i < from.bands.size(); i++) {
+    for (size_t i = 0; tiles == nullptr && i < from.bands.size(); i++) {
         if (!copy_raster(from.bands[i], to->GetRasterBand(static_cast<int>(i) + 1)))
             return false;
     }
@@ -284,7 +265,7 @@ static bool copy_level(const SourceLevel &from, Zarr3Dataset *to) {
 }
 
 /* Levels without content are made first, and filled by the source's own. */
-static bool copy_overviews(GDALDataset *source, Zarr3Dataset *copy) {
+static bool copy_overviews(GDALDataset *source, const TiffFile &tiff, Zarr3Dataset *copy) {
     std::vector<SourceLevel> levels;
     std::vector<int> factors;
     std::string reason;
@@ -299,20 +280,22 @@ static bool copy_overviews(GDALDataset *source, Zarr3Dataset *copy) {
     if (copy->BuildOverviews("NONE", static_cast<int>(factors.size()), factors.data(), 0, nullptr,
                              GDALDummyProgress, nullptr, nullptr) != CE_None)
         return false;
-    for (const SourceLevel &level : levels) {
+    for (size_t i = 0; i < levels.size(); i++) {
+        const SourceLevel &level = levels[i];
         for (Zarr3Dataset *made : copy->overviews()) {
             if (made->GetRasterXSize() == level.width && made->GetRasterYSize() == level.height &&
-                !copy_level(level, made))
+                !copy_level(level, tiff.level(static_cast<int>(i)), tiff.file(), made))
                 return false;
         }
     }
     return true;
 }
 
-static bool give_overviews(GDALDataset *source, Zarr3Dataset *copy, const CreationOptions &options,
-                           GDALProgressFunc progress, void *progress_data) {
+static bool give_overviews(GDALDataset *source, const TiffFile &tiff, Zarr3Dataset *copy,
+                           const CreationOptions &options, GDALProgressFunc progress,
+                           void *progress_data) {
     if (options.copy_overviews)
-        return copy_overviews(source, copy);
+        return copy_overviews(source, tiff, copy);
     const std::vector<int> factors =
         usual_factors(source->GetRasterXSize(), source->GetRasterYSize());
     return !options.make_overviews || factors.empty() ||
@@ -322,8 +305,9 @@ static bool give_overviews(GDALDataset *source, Zarr3Dataset *copy, const Creati
 }
 
 /* The copy, complete and closed; not in its place yet. */
-static bool make_copy(GDALDataset *source, bool strict, const CreationOptions &options,
-                      GDALProgressFunc progress, void *progress_data, Destination *destination) {
+static bool make_copy(GDALDataset *source, const TiffFile &tiff, bool strict,
+                      const CreationOptions &options, GDALProgressFunc progress,
+                      void *progress_data, Destination *destination) {
     GDALDataType type = source->GetRasterBand(1)->GetRasterDataType();
     for (int i = 2; i <= source->GetRasterCount(); i++)
         type = GDALDataTypeUnion(type, source->GetRasterBand(i)->GetRasterDataType());
@@ -337,10 +321,10 @@ static bool make_copy(GDALDataset *source, bool strict, const CreationOptions &o
     const Progress first(GDALCreateScaledProgress(0, pixels, progress, progress_data));
     const Progress second(GDALCreateScaledProgress(pixels, 1, progress, progress_data));
     if (copy_properties(source, copy.get(), strict, options) &&
-        copy_pixels_and_mask(source, copy.get(), GDALScaledProgress, first.get())) {
+        copy_pixels_and_mask(source, tiff, copy.get(), GDALScaledProgress, first.get())) {
         copy_side_properties(source, copy.get());
         if (copy_hdf5_side(source, copy.get()) &&
-            give_overviews(source, copy.get(), options, GDALScaledProgress, second.get()))
+            give_overviews(source, tiff, copy.get(), options, GDALScaledProgress, second.get()))
             return copy->Close(ZARR3_NO_PROGRESS) == CE_None;
     }
     copy->forget();
@@ -373,9 +357,12 @@ GDALDataset *create_copy(const char *name, GDALDataset *source, int strict, Opti
         refuse_creation(name, "the source is made of what is there; copy it to another name");
         return nullptr;
     }
-    follow_tiles(source, source->GetDescription(), &options);
+    const TiffFile tiff(source);
+    if (!tiff.reason().empty())
+        CPLDebug("ZARR3", "pixels are decoded and encoded: %s", tiff.reason().c_str());
+    follow_tiles(tiff, &options);
     adopt_thread_count();
-    if (!make_copy(source, strict != FALSE, options, progress, progress_data, &destination))
+    if (!make_copy(source, tiff, strict != FALSE, options, progress, progress_data, &destination))
         return nullptr;
     zb_error err;
     /* The name alone would open the group with all of its arrays. */

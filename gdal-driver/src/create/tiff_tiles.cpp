@@ -26,8 +26,8 @@ bool find_tile(GDALRasterBand *band, int column, int row, TilePlace *place) {
 
 /* The codec that a compression of TIFF is. */
 static bool find_codec(const char *compression, std::string *codec, std::string *reason) {
-    if (compression == nullptr)
-        *codec = "";
+    if (compression == nullptr) /* nothing in them would tell bits in reverse, TIFF's FillOrder 2 */
+        *reason = "its tiles are not compressed";
     else if (EQUAL(compression, "ZSTD"))
         *codec = "zstd";
     else if (EQUAL(compression, "DEFLATE"))
@@ -55,17 +55,16 @@ static bool check_samples(GDALDataset *dataset, std::string *reason) {
 }
 
 /* The first bytes of a TIFF file tell the order of bytes of all numbers in it. */
-static bool read_byte_order(const std::string &file, bool *is_big) {
+static bool read_byte_order(VSILFILE *file, bool *is_big) {
     char start[2] = {};
-    const FileHandle handle(VSIFOpenL(file.c_str(), "rb"));
-    if (handle == nullptr || VSIFReadL(start, 1, sizeof(start), handle.get()) != sizeof(start))
+    if (VSIFSeekL(file, 0, SEEK_SET) != 0 ||
+        VSIFReadL(start, 1, sizeof(start), file) != sizeof(start))
         return false;
     *is_big = start[0] == 'M';
     return start[0] == start[1] && (start[0] == 'M' || start[0] == 'I');
 }
 
-bool find_tiff_tiles(GDALDataset *dataset, const std::string &file, TiffTiles *tiles,
-                     std::string *reason) {
+bool find_tiff_tiles(GDALDataset *dataset, VSILFILE *file, TiffTiles *tiles, std::string *reason) {
     const auto structure = [dataset](const char *name) {
         return dataset->GetMetadataItem(name, "IMAGE_STRUCTURE");
     };
@@ -74,9 +73,7 @@ bool find_tiff_tiles(GDALDataset *dataset, const std::string &file, TiffTiles *t
     TilePlace first;
     reason->clear();
     if (bands == 0 || !find_tile(dataset->GetRasterBand(1), 0, 0, &first))
-        *reason = "the source is no GeoTIFF whose tiles GDAL can find";
-    else if (dataset->GetAccess() != GA_ReadOnly)
-        *reason = "the source is open for update";
+        *reason = "its first tile is not stored";
     else if (predictor != nullptr && !EQUAL(predictor, "1"))
         *reason = "its tiles went through a predictor";
     else if (bands > 1 && (interleave == nullptr || EQUAL(interleave, "TILE")))
@@ -84,9 +81,8 @@ bool find_tiff_tiles(GDALDataset *dataset, const std::string &file, TiffTiles *t
     if (!reason->empty() || !check_samples(dataset, reason) ||
         !find_codec(structure("COMPRESSION"), &tiles->codec, reason))
         return false;
-    tiles->file = file;
     if (!read_byte_order(file, &tiles->big_endian)) {
-        *reason = "there is no file of its name";
+        *reason = "its file does not begin as TIFF does";
         return false;
     }
     dataset->GetRasterBand(1)->GetBlockSize(&tiles->width, &tiles->height);
@@ -94,6 +90,74 @@ bool find_tiff_tiles(GDALDataset *dataset, const std::string &file, TiffTiles *t
     tiles->last_row_is_cut =
         tiles->width == dataset->GetRasterXSize() && dataset->GetRasterYSize() % tiles->height != 0;
     return true;
+}
+
+/* ---- The file ---- */
+
+static bool is_same_file(const VSIStatBufL &a, const VSIStatBufL &b) {
+    return a.st_ino == b.st_ino && a.st_size == b.st_size && a.st_mtime == b.st_mtime;
+}
+
+static bool is_same_tile(GDALDataset *a, GDALDataset *b, int column, int row) {
+    TilePlace in_a, in_b;
+    const bool is_in_a = find_tile(a->GetRasterBand(1), column, row, &in_a);
+    const bool is_in_b = find_tile(b->GetRasterBand(1), column, row, &in_b);
+    return is_in_a == is_in_b &&
+           (!is_in_a || (in_a.offset == in_b.offset && in_a.size == in_b.size));
+}
+
+static bool is_same_raster(GDALDataset *a, GDALDataset *b) {
+    const int width = a->GetRasterXSize(), height = a->GetRasterYSize();
+    int across = 0, down = 0, other_across = 0, other_down = 0;
+    if (width != b->GetRasterXSize() || height != b->GetRasterYSize() ||
+        a->GetRasterCount() != b->GetRasterCount() || a->GetRasterCount() == 0)
+        return false;
+    a->GetRasterBand(1)->GetBlockSize(&across, &down);
+    b->GetRasterBand(1)->GetBlockSize(&other_across, &other_down);
+    return across == other_across && down == other_down &&
+           a->GetRasterBand(1)->GetRasterDataType() == b->GetRasterBand(1)->GetRasterDataType() &&
+           is_same_tile(a, b, 0, 0) &&
+           is_same_tile(a, b, (width - 1) / across, (height - 1) / down);
+}
+
+bool TiffFile::open(GDALDataset *source) {
+    const char *name = source->GetDescription();
+    const char *const drivers[] = {"GTiff", nullptr};
+    VSIStatBufL before, after;
+    if (VSIStatL(name, &before) != 0)
+        return false;
+    file_.reset(VSIFOpenL(name, "rb"));
+    raster_.reset(
+        GDALDataset::Open(name, GDAL_OF_RASTER | GDAL_OF_READONLY, drivers, nullptr, nullptr));
+    return file_ != nullptr && raster_ != nullptr && VSIStatL(name, &after) == 0 &&
+           is_same_file(before, after);
+}
+
+TiffFile::TiffFile(GDALDataset *source) {
+    const GDALDriver *driver = source->GetDriver();
+    if (driver == nullptr || !EQUAL(driver->GetDescription(), "GTiff"))
+        reason_ = "the source is no GeoTIFF as it is in a file";
+    else if (source->GetAccess() != GA_ReadOnly)
+        reason_ = "the source is open for update";
+    else if (!open(source))
+        reason_ = "its file does not open, or changes";
+    else if (!is_same_raster(source, raster_.get()))
+        reason_ = "the source is a part of its file, or the file has been replaced";
+    if (!reason_.empty())
+        raster_.reset();
+}
+
+/* Overviews beside the file are datasets with a name of their own. */
+GDALDataset *TiffFile::level(int number) const {
+    GDALRasterBand *first = raster_ == nullptr ? nullptr : raster_->GetRasterBand(1);
+    GDALRasterBand *band = first == nullptr ? nullptr : first->GetOverview(0);
+    const GDALDataset *beside = band == nullptr ? nullptr : band->GetDataset();
+    if (beside == nullptr || beside->GetDescription()[0] != '\0')
+        return nullptr;
+    band = first->GetOverview(number);
+    GDALDataset *level = band == nullptr ? nullptr : band->GetDataset();
+    return level == nullptr || level->GetRasterCount() != raster_->GetRasterCount() ? nullptr
+                                                                                    : level;
 }
 
 } // namespace zarr3

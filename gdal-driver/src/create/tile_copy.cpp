@@ -36,10 +36,9 @@ bool TileCopy::match_shapes(std::string *reason) const {
 }
 
 bool TileCopy::match_codecs(std::string *reason) {
-    const std::string codecs =
-        std::string(R"([{"name":"bytes","configuration":{"endian":")") +
-        (tiles_.big_endian ? "big" : "little") + "\"}}" +
-        (tiles_.codec.empty() ? "" : ",{\"name\":\"" + tiles_.codec + "\"}") + "]";
+    const std::string codecs = std::string(R"([{"name":"bytes","configuration":{"endian":")") +
+                               (tiles_.big_endian ? "big" : "little") + "\"}},{\"name\":\"" +
+                               tiles_.codec + "\"}]";
     zb_chain *from = nullptr, *to = nullptr;
     zb_error err;
     enum zb_code code = zb_chain_new(copy_->node(), codecs.c_str(), &from, &err);
@@ -58,9 +57,9 @@ bool TileCopy::match_codecs(std::string *reason) {
     return reason->empty();
 }
 
-std::unique_ptr<TileCopy> TileCopy::find(GDALDataset *source, const std::string &file,
-                                         Zarr3Dataset *copy, std::string *reason) {
-    std::unique_ptr<TileCopy> found(new TileCopy(source, copy));
+std::unique_ptr<TileCopy> TileCopy::find(GDALDataset *source, VSILFILE *file, Zarr3Dataset *copy,
+                                         std::string *reason) {
+    std::unique_ptr<TileCopy> found(new TileCopy(source, file, copy));
     if (!find_tiff_tiles(source, file, &found->tiles_, reason) || !found->match_shapes(reason) ||
         !found->match_codecs(reason))
         return nullptr;
@@ -86,10 +85,9 @@ bool TileCopy::has_whole_chunks(const Window &window, int first_band, int bands)
            (!tiles_.last_row_is_cut || window.y + window.height < layout.height);
 }
 
-static bool read_ranges(const std::string &file, const TileRanges &ranges, EncodedTiles *tiles) {
-    tiles->data.reset(static_cast<char *>(VSI_MALLOC_VERBOSE(ranges.total)));
-    const FileHandle handle(VSIFOpenL(file.c_str(), "rb"));
-    if (tiles->data == nullptr || handle == nullptr)
+static bool read_ranges(VSILFILE *file, const TileRanges &ranges, EncodedTiles *tiles) {
+    tiles->data.reset(static_cast<char *>(VSIMalloc(ranges.total)));
+    if (tiles->data == nullptr)
         return false;
     const size_t ndim = tiles->indices.size() / ranges.sizes.size();
     std::vector<void *> targets;
@@ -105,7 +103,7 @@ static bool read_ranges(const std::string &file, const TileRanges &ranges, Encod
         at += ranges.sizes[i];
     }
     return VSIFReadMultiRangeL(static_cast<int>(targets.size()), targets.data(),
-                               ranges.offsets.data(), ranges.sizes.data(), handle.get()) == 0;
+                               ranges.offsets.data(), ranges.sizes.data(), file) == 0;
 }
 
 /* More than `most` bytes cannot be what elements are compressed to. */
@@ -144,7 +142,7 @@ bool TileCopy::read(const Window &window, int first_band, int bands, EncodedTile
             }
         }
     }
-    return read_ranges(tiles_.file, ranges, tiles);
+    return read_ranges(file_, ranges, tiles);
 }
 
 enum zb_code TileCopy::write(EncodedTiles *tiles, zb_error *err) {
@@ -155,14 +153,15 @@ enum zb_code TileCopy::write(EncodedTiles *tiles, zb_error *err) {
 
 /* ---- The block size of a copy ---- */
 
-void follow_tiles(GDALDataset *source, const std::string &file, CreationOptions *options) {
+void follow_tiles(const TiffFile &source, CreationOptions *options) {
     /* Blocks of another order of magnitude than usual are no gain to those who read the copy. */
     constexpr int kLeast = 128, kMost = 1024;
     TiffTiles tiles;
     std::string reason;
-    if (!options->block.empty() || !find_tiff_tiles(source, file, &tiles, &reason))
+    if (!options->block.empty() || source.raster() == nullptr ||
+        !find_tiff_tiles(source.raster(), source.file(), &tiles, &reason))
         return;
-    const std::string codec = tiles.codec == "numcodecs.zlib" ? "gzip" : tiles.codec;
+    const char *codec = tiles.codec == "zstd" ? "zstd" : "gzip";
     if (options->compressor == codec && tiles.has_all_bands == options->pixel_interleave &&
         std::min(tiles.width, tiles.height) >= kLeast &&
         std::max(tiles.width, tiles.height) <= kMost)

@@ -22,8 +22,7 @@ namespace zarr3 {
 /* Encoded tiles in memory, and their places in the copy's grid of innermost chunks. */
 struct EncodedTiles {
     VsiMemory<char> data;
-    std::vector<uint64_t>
-        indices; /* one after the other, as many each as the array has dimensions */
+    std::vector<uint64_t> indices; /* one after the other, of all dimensions of the array each */
     std::vector<zb_encoded> chunks;
 };
 
@@ -38,8 +37,8 @@ class TileCopy {
   public:
     /* Null, with *reason set, where the source's tiles cannot be chunks of the copy. The copy has
        been prepared for its first write. */
-    static std::unique_ptr<TileCopy> find(GDALDataset *source, const std::string &file,
-                                          Zarr3Dataset *copy, std::string *reason);
+    static std::unique_ptr<TileCopy> find(GDALDataset *source, VSILFILE *file, Zarr3Dataset *copy,
+                                          std::string *reason);
 
     /* Reads the tiles of whole chunks of the copy. False where one of them cannot be moved: the
        pixels of all of them are to be copied then. */
@@ -49,7 +48,8 @@ class TileCopy {
     enum zb_code write(EncodedTiles *tiles, zb_error *err);
 
   private:
-    TileCopy(GDALDataset *source, Zarr3Dataset *copy) : source_(source), copy_(copy) {
+    TileCopy(GDALDataset *source, VSILFILE *file, Zarr3Dataset *copy)
+        : source_(source), file_(file), copy_(copy) {
     }
     bool match_shapes(std::string *reason) const;
     bool match_codecs(std::string *reason);
@@ -58,6 +58,7 @@ class TileCopy {
                   TileRanges *ranges) const;
 
     GDALDataset *source_;
+    VSILFILE *file_;
     Zarr3Dataset *copy_;
     TiffTiles tiles_;
     std::unique_ptr<zb_chain, Release<zb_chain_free>> chain_; /* of the tiles */
@@ -65,7 +66,7 @@ class TileCopy {
 
 /* Lets blocks follow the source's tiles where these can be chunks then, and BLOCKSIZE is not
    given. */
-void follow_tiles(GDALDataset *source, const std::string &file, CreationOptions *options);
+void follow_tiles(const TiffFile &source, CreationOptions *options);
 
 } // namespace zarr3
 
