@@ -63,7 +63,7 @@ typedef struct zb_encoded {
     const zb_chain *chain; /* that its bytes went through; NULL: the array's own */
     const void *data;
     size_t size;  /* bytes; 0: not stored, so that all elements have the fill value */
-    void *memory; /* the library's, which zb_encoded_clear frees */
+    void *memory; /* malloc'ed, which zb_encoded_clear frees; or NULL */
 } zb_encoded;
 
 /* Reads encoded chunks: sets data, size and memory of each, and `chain` to `to`. With a chain `to`

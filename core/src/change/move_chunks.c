@@ -25,7 +25,7 @@
 
 /* Chunks that are in hand together, so that all threads have work. */
 enum { MOST_CHUNKS = 256, MOST_MOVED = 16384 };
-static const uint64_t most_bytes = UINT64_C(64) << 20;
+static const uint64_t most_bytes = UINT64_C(64) << 20, moved_bytes = UINT64_C(16) << 20;
 
 /* ---- Elements ----------------------------------------------------------------------------- */
 
@@ -260,7 +260,7 @@ static enum zb_code make_room(moving *m, zb_error *err) {
         bytes *= info->inner_shape[d]; /* fits: its layout was checked */
         each *= info->chunk_shape[d] / info->inner_shape[d];
     }
-    m->most = bytes >= most_bytes ? 1 : (size_t)(most_bytes / (bytes ? bytes : 1));
+    m->most = bytes >= moved_bytes ? 1 : (size_t)(moved_bytes / (bytes ? bytes : 1));
     m->most = m->most < MOST_MOVED ? m->most : MOST_MOVED;
     room = m->most + each;
     m->index = calloc((size_t)room, (info->ndim ? info->ndim : 1) * sizeof *m->index);

@@ -2,14 +2,14 @@
 /* See moved_chunks.h. */
 #include "copy/moved_chunks.h"
 
+#include "copy/chunk_chains.h"
 #include "create/creation_list.h"
-#include "create/filters.h"
 #include "dataset/dataset.h"
 #include "dataset/writers.h"
 #include "hdf5/errors.h"
-#include "hdf5/types.h"
 
 #include "zarrbridge/encoded.h"
+#include "zarrbridge/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,185 +26,11 @@ static herr_t fail(const vol_moves *moves, zb_error *err) {
     return VOL_PUSH_ZB(moves->lib, SYM, CANTCOPY, err);
 }
 
-/* ---- Filters as codecs of the same bytes -------------------------------------------------- */
-
-static void begin_codec(zb_json_writer *out, const char *name) {
-    zb_json_begin_object(out);
-    zb_json_write_name(out, "name");
-    zb_json_write_string(out, name);
-    zb_json_write_name(out, "configuration");
-    zb_json_begin_object(out);
-}
-
-static void end_codec(zb_json_writer *out) {
-    zb_json_end_object(out);
-    zb_json_end_object(out);
-}
-
-static void print_number(zb_json_writer *out, const char *name, unsigned number) {
-    zb_json_write_name(out, name);
-    zb_json_write_uint64(out, number);
-}
-
-/* False for a filter whose bytes no codec makes. Levels count where the bytes are made by us. */
-static bool print_filter(zb_json_writer *out, const vol_filter *f) {
-    const unsigned first = f->count > 0 ? f->values[0] : 0;
-    switch (f->id) {
-    case H5Z_FILTER_SHUFFLE:
-        if (first == 0) /* the list is none of a dataset's, which has the size of its elements */
-            return false;
-        begin_codec(out, "numcodecs.shuffle");
-        print_number(out, "elementsize", first);
-        break;
-    case H5Z_FILTER_DEFLATE:
-        begin_codec(out, "numcodecs.zlib");
-        print_number(out, "level", first <= 9 ? first : 9);
-        break;
-    case H5Z_FILTER_FLETCHER32:
-        begin_codec(out, "numcodecs.fletcher32");
-        break;
-    case VOL_FILTER_ZSTD:
-        begin_codec(out, "zstd");
-        zb_json_write_name(out, "level");
-        zb_json_write_int64(out, f->count > 0 && (int)first <= 22 ? (int)first : 3);
-        zb_json_write_name(out, "checksum");
-        zb_json_write_bool(out, false);
-        break;
-    case VOL_FILTER_BZIP2:
-        begin_codec(out, "numcodecs.bz2");
-        print_number(out, "level", first >= 1 && first <= 9 ? first : 9);
-        break;
-    default:
-        return false;
-    }
-    end_codec(out);
-    return true;
-}
-
-/* Blosc's containers say all of themselves; what is made anew is made as the array's own codec
-   says. */
-static bool print_blosc(zb_json_writer *out, const zb_array_info *info) {
-    for (size_t i = 0; i < info->codec_count; i++) {
-        const zb_codec_info *codec = &info->codecs[i];
-        if (codec->shard_level != info->shard_depth || strcmp(codec->name, "blosc") != 0)
-            continue;
-        zb_json_begin_object(out);
-        zb_json_write_name(out, "name");
-        zb_json_write_string(out, codec->name);
-        if (codec->configuration) {
-            zb_json_write_name(out, "configuration");
-            zb_json_write_value(out, codec->configuration);
-        }
-        zb_json_end_object(out);
-        return true;
-    }
-    return false;
-}
-
-/* The chain of chunks that went through the filters of a creation list, but for those of a mask;
-   NULL where there is none. */
-static zb_chain *chain_of(h5_lib *lib, hid_t dcpl, const zb_node *array, bool big, uint32_t mask) {
-    const int count = lib->H5Pget_nfilters(dcpl);
-    zb_json_writer *out = zb_json_writer_new();
-    zb_chain *chain = NULL;
-    bool known = count >= 0;
-    zb_json_begin_array(out);
-    begin_codec(out, "bytes");
-    zb_json_write_name(out, "endian");
-    zb_json_write_string(out, big ? "big" : "little");
-    end_codec(out);
-    for (int i = 0; i < count && known; i++) {
-        const vol_filter f = vol_filter_at(lib, dcpl, (unsigned)i);
-        if (i < 32 && mask >> i & 1)
-            continue;
-        known = f.id == VOL_FILTER_BLOSC ? print_blosc(out, zb_node_array(array))
-                                         : print_filter(out, &f);
-    }
-    zb_json_end_array(out);
-    char *text = zb_json_writer_end(out, NULL);
-    if (!known || !text || zb_chain_new(array, text, &chain, NULL) != ZB_OK)
-        chain = NULL;
-    free(text);
-    return chain;
-}
-
-/* ---- What can be moved -------------------------------------------------------------------- */
-
-static bool is_big(zb_dtype dtype) {
-    static const uint16_t one = 1;
-    const bool is_host_big = *(const uint8_t *)&one == 0;
-    return dtype.swapped != is_host_big;
-}
-
-/* Whether elements of the HDF5 type have the bytes of the array's, maybe in the other order. */
-static bool same_elements(h5_lib *lib, hid_t type, const zb_array_info *info, bool *big) {
-    zb_dtype dtype;
-    if (!vol_type_to_dtype(lib, type, &dtype) || dtype.kind == ZB_KIND_BOOL)
-        return false;
-    *big = is_big(dtype);
-    dtype.swapped = false;
-    return zb_dtype_equal(dtype, info->dtype);
-}
-
-/* Tells what becomes of a dataset's chunks, and why. */
-static void say(const vol_moves *moves, bool may, bool anew, const char *why) {
-    vol_say("%s: %s%s%s", moves->node->path,
-            !may   ? "elements are copied"
-            : anew ? "chunks are decoded and encoded"
-                   : "encoded chunks move",
-            why ? ": " : "", why ? why : "");
-}
-
-/* Whether chunks change between two chains without their elements; *why: NULL where they need not
-   change at all. */
-static bool compare(const zb_chain *from, const zb_chain *to, bool *anew, const char **why) {
-    const enum zb_chain_way way = zb_chain_compare(from, to, why);
-    *anew = way == ZB_CHAIN_ANEW;
-    return way != ZB_CHAIN_NONE;
-}
-
 static const char other_elements[] = "they are no plain numbers, or of another type";
 static const char other_chunks[] = "chunks differ";
 static const char no_codec[] = "no codec makes the bytes of its filters";
 static const char unwritten[] =
     "chunks that are not written have another fill value, or are not told";
-
-/* Whether HDF5's chunks are the array's innermost ones. */
-static bool same_chunks(h5_lib *lib, hid_t dcpl, const zb_node *array) {
-    const zb_array_info *info = zb_node_array(array);
-    hsize_t chunk[ZB_MAX_NDIM];
-    if (info->ndim == 0 || lib->H5Pget_layout(dcpl) != H5D_CHUNKED ||
-        lib->H5Pget_chunk(dcpl, ZB_MAX_NDIM, chunk) != (int)info->ndim)
-        return false;
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        if (chunk[d] != info->inner_shape[d] || zb_array_run_count(array, d) > 0)
-            return false;
-    }
-    return true;
-}
-
-/* ---- Chunks of HDF5 ------------------------------------------------------------------------ */
-
-static herr_t ask_native(const vol_moves *moves, void *dataset, int operation, void *native) {
-    H5VL_optional_args_t args = {.op_type = operation, .args = native};
-    return moves->lib->H5VLdataset_optional(dataset, moves->lib->native, &args, moves->dxpl, NULL);
-}
-
-/* The bytes of a chunk, whose number HDF5 has told. */
-static herr_t get_bytes(const vol_moves *moves, void *dataset, const hsize_t *offset, void *buffer,
-                        size_t size) {
-    size_t taken = size;
-    h5_chunk_read args = {.offset = offset, .buffer = buffer, .buffer_size = &taken};
-    return ask_native(moves, dataset, H5VL_NATIVE_DATASET_CHUNK_READ, &args);
-}
-
-static herr_t put_bytes(const vol_moves *moves, void *dataset, const hsize_t *offset,
-                        const void *buffer, size_t size) {
-    h5_chunk_write args = {.offset = offset, .size = size, .buffer = buffer};
-    h5_chunk_write_v1 old;
-    return ask_native(moves, dataset, H5VL_NATIVE_DATASET_CHUNK_WRITE,
-                      h5_chunk_write_for(moves->lib, &args, &old));
-}
 
 /* ---- From an HDF5 file -------------------------------------------------------------------- */
 
@@ -350,7 +176,7 @@ static const zb_chain *find_chain(importing *i, uint32_t mask) {
     if (i->chains == MOST_CHAINS)
         return NULL;
     i->mask[i->chains] = mask;
-    i->chain[i->chains] = chain_of(i->moves->lib, i->dcpl, i->list.array, i->big, mask);
+    i->chain[i->chains] = vol_chunk_chain(i->moves->lib, i->dcpl, i->list.array, i->big, mask);
     return i->chain[i->chains++];
 }
 
@@ -360,10 +186,12 @@ static bool read_chunk(importing *i, const stored_chunk *chunk, zb_encoded *out)
     for (uint32_t d = 0; d < zb_node_array(i->list.array)->ndim; d++)
         offset[d] = zb_array_chunk_at(i->list.array, ZB_GRID_INNER, d, out->index[d]).start;
     out->chain = find_chain(i, chunk->mask);
+    if (chunk->size > zb_limits_get()->shard_bytes)
+        return false;
     out->data = out->memory = malloc(chunk->size ? (size_t)chunk->size : 1);
     out->size = (size_t)chunk->size;
     return dataset && out->chain && out->memory && chunk->size > 0 &&
-           get_bytes(i->moves, dataset, offset, out->memory, out->size) >= 0;
+           vol_chunk_get(i->moves, dataset, offset, out->memory, out->size) >= 0;
 }
 
 static bool make_room(importing *i, size_t count) {
@@ -452,17 +280,18 @@ static bool begin_import(importing *i, hid_t type) {
     zb_chain *own = NULL;
     const zb_chain *from = NULL;
     bool anew = false, may = false;
-    if (!same_elements(moves->lib, type, zb_node_array(array), &i->big))
+    if (!vol_chunks_same_elements(moves->lib, type, zb_node_array(array), &i->big))
         why = other_elements;
-    else if (!same_chunks(moves->lib, i->dcpl, array) || zb_chain_of(array, &own, NULL) != ZB_OK)
+    else if (!vol_chunks_same_shape(moves->lib, i->dcpl, array) ||
+             zb_chain_of(array, &own, NULL) != ZB_OK)
         why = other_chunks;
     else if (!(from = find_chain(i, 0)))
         why = no_codec;
-    else if (compare(from, own, &anew, &why) &&
+    else if (vol_chunks_compare(from, own, &anew, &why) &&
              !(may = list_chunks(moves, i->source, i->dcpl, &i->list)))
         why = unwritten;
     zb_chain_free(own);
-    say(moves, may, anew, why);
+    vol_chunks_say(moves, may, anew, why);
     return may;
 }
 
@@ -508,7 +337,8 @@ static herr_t put_some(const exporting *e, size_t count) {
         for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++)
             offset[d] = zb_array_chunk_at(array, ZB_GRID_INNER, d, e->index[i][d]).start;
         if (e->chunks[i].size > 0)
-            result = put_bytes(e->moves, e->dataset, offset, e->chunks[i].data, e->chunks[i].size);
+            result =
+                vol_chunk_put(e->moves, e->dataset, offset, e->chunks[i].data, e->chunks[i].size);
     }
     return result;
 }
@@ -596,21 +426,23 @@ static bool begin_export(exporting *e) {
     const char *why = NULL;
     zb_chain *own = NULL;
     bool big, anew = false, may = false;
-    if (type < 0 || dcpl < 0 || !same_elements(lib, type, zb_node_array(node->zarr), &big))
+    if (type < 0 || dcpl < 0 ||
+        !vol_chunks_same_elements(lib, type, zb_node_array(node->zarr), &big))
         why = other_elements;
-    else if (!same_chunks(lib, dcpl, node->zarr) || lib->H5Pget_chunk_opts(dcpl, &options) < 0 ||
-             options || zb_chain_of(node->zarr, &own, NULL) != ZB_OK)
+    else if (!vol_chunks_same_shape(lib, dcpl, node->zarr) ||
+             lib->H5Pget_chunk_opts(dcpl, &options) < 0 || options ||
+             zb_chain_of(node->zarr, &own, NULL) != ZB_OK)
         why = other_chunks;
-    else if (!(e->chain = chain_of(lib, dcpl, node->zarr, big, 0)))
+    else if (!(e->chain = vol_chunk_chain(lib, dcpl, node->zarr, big, 0)))
         why = no_codec;
-    else if (compare(own, e->chain, &anew, &why) &&
+    else if (vol_chunks_compare(own, e->chain, &anew, &why) &&
              !(may = vol_stored_chunks_of(node->zarr, ZB_GRID_INNER, &e->stored, NULL) == ZB_OK &&
                      may_leave_out(e)))
         why = unwritten;
     vol_release_id(lib, type);
     vol_release_id(lib, dcpl);
     zb_chain_free(own);
-    say(e->moves, may, anew, why);
+    vol_chunks_say(e->moves, may, anew, why);
     return may;
 }
 
