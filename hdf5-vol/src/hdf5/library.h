@@ -105,8 +105,8 @@
     F(H5Pset_file_space_strategy) F(H5Pget_shared_mesg_nindexes) F(H5Pset_shared_mesg_nindexes)    \
     F(H5Pget_shared_mesg_index) F(H5Pset_shared_mesg_index) F(H5Pget_virtual_count)                \
     F(H5Pget_chunk_opts) F(H5Pget_virtual_filename) F(H5Pget_char_encoding)                        \
-    F(H5VLregister_opt_operation) F(H5VLregister_connector) F(H5Pcreate_class) F(H5Pclose_class)    \
-    F(H5Pget_vol_id) F(H5VLcmp_connector_cls)
+    F(H5VLregister_opt_operation) F(H5VLregister_connector) F(H5Pcreate_class)                     \
+    F(H5Pclose_class) F(H5Pget_vol_id) F(H5VLcmp_connector_cls)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. First
    those of numbers (types.h). */
