@@ -66,8 +66,9 @@ def test_the_array_is_what_other_programs_can_read(tmp_path):
     mask = group["r_mask"]
     assert known(group["r"].attrs) == {"mask": "r_mask"}
     assert (mask[...] == VALID).all() and mask.metadata.dimension_names == ("y", "x")
-    assert dict(mask.attrs) == {"long_name": "mask of r", "flag_values": [0, 255],
-                                "flag_meanings": "invalid valid"}
+    assert known(mask.attrs) == {"mask_of": "r"}
+    assert {name: value for name, value in mask.attrs.items() if not name.startswith("zarrbridge")} == {
+        "long_name": "mask of r", "flag_values": [0, 255], "flag_meanings": "invalid valid"}
     xarray = pytest.importorskip("xarray")
     dataset = xarray.open_zarr(str(tmp_path / "r.zarr"), consolidated=False)
     assert (dataset["r_mask"].dims, dataset["r"].dims) == (("y", "x"), ("band", "y", "x"))

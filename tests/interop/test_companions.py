@@ -241,6 +241,63 @@ def test_a_group_that_is_the_file(tmp_path):
     verify(path)
 
 
+def say(path, node, **members):
+    """Sets members of a node's GDAL extension; None: the attribute goes."""
+    document = json.loads((path / node / "zarr.json").read_text())
+    attributes = document.setdefault("attributes", {})
+    if members:
+        attributes["zarrbridge:gdal"] = json.dumps({"version": 1, **members})
+    else:
+        attributes.pop("zarrbridge:gdal", None)
+    (path / node / "zarr.json").write_text(json.dumps(document))
+
+
+@DELETIONS
+@pytest.mark.parametrize("raster_says, mask_says", [({"mask": "b"}, {}), ({}, {"mask_of": "a"}),
+                                                    ({"mask": "b"}, {"mask_of": "c"})])
+def test_what_one_side_alone_calls_a_mask_stays(tmp_path, delete, raster_says, mask_says):
+    path = tmp_path / "m.zarr"
+    with h5py.File(path, "w") as file:
+        for name in "abc":
+            file[name] = np.zeros((4, 4), "u1")
+        file["a"].attrs["mask"] = file["a"].attrs["zarrbridge:level_of"] = "b"
+    say(path, "a", **raster_says)
+    say(path, "b", **mask_says)
+    delete(str(path), "a")
+    with h5py.File(path) as file:
+        assert list(file) == ["b", "c"]
+
+
+@DELETIONS
+def test_levels_that_do_not_say_so_stay(tmp_path, delete):
+    """Another program may have made such a list of data of its own, and called groups so."""
+    path = tmp_path / "r.zarr"
+    raster(path)
+    say(path, "ovr_4x")
+    delete(str(path), "r")
+    assert "ovr_4x/r" in files(path) and "ovr_2x" not in files(path)
+    with h5py.File(path) as file:
+        assert (file["ovr_4x/r"][...] == VALUES[::4, ::4]).all()
+
+
+@DELETIONS
+def test_a_mask_goes_with_a_raster_that_was_renamed(tmp_path, delete):
+    for rename in ("h5py", "gdal"):
+        (tmp_path / rename).mkdir()
+        path = tmp_path / rename / "r.zarr"
+        raster(path, mask=True, levels=())
+        if rename == "h5py":
+            with h5py.File(path, "r+") as file:
+                file.move("r", "s")
+        else:
+            group = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE).GetRootGroup()
+            group.OpenMDArray("r").Rename("s")
+            group = None
+        assert masked(sub(path, "s")) == [0, 255]
+        delete(str(path), "s")
+        assert [name for name in files(path) if not name.endswith("zarr.json")] == []
+
+
 @pytest.mark.parametrize("masks, left", [({"a": "a"}, ["b"]), ({"a": "b", "b": "a"}, [])])
 def test_masks_that_name_each_other(tmp_path, masks, left):
     """Attributes come from anywhere: a deletion ends."""
@@ -249,9 +306,7 @@ def test_masks_that_name_each_other(tmp_path, masks, left):
         for name in "ab":
             file[name] = np.zeros((4, 4), "u1")
     for name, mask in masks.items():
-        document = json.loads((path / name / "zarr.json").read_text())
-        document.setdefault("attributes", {})["zarrbridge:mask"] = mask
-        (path / name / "zarr.json").write_text(json.dumps(document))
+        say(path, name, mask=mask, mask_of=mask)
     with h5py.File(path, "r+") as file:
         del file["a"]
         assert list(file) == left

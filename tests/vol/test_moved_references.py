@@ -547,6 +547,21 @@ def test_a_copy_without_its_scale_gets_no_other_one(tmp_path):
             assert "DIMENSION_LIST" not in file["g/b"].attrs
 
 
+def test_copies_of_a_group_with_a_further_link_to_a_type(tmp_path):
+    """What was made with the type goes by the copy, wherever the type's first link is."""
+    for path in both(tmp_path):
+        with h5py.File(path, "w") as file:
+            file["kind"] = np.dtype("i4")
+            file["g/link"] = file["kind"]
+            file["kind"].attrs["n"] = 1
+            file.create_dataset("g/d", data=[1], dtype=file["g/link"])
+            file.copy("g", "copy")
+            file["copy/link"].attrs["n"] = 2
+        with h5py.File(path, "r") as file:
+            types = {name: h5py.Datatype(file[name].id.get_type()) for name in ("g/d", "copy/d")}
+            assert {name: int(kind.attrs["n"]) for name, kind in types.items()} == {"g/d": 1, "copy/d": 2}
+
+
 def test_names_of_links_may_lead_below_a_dataset(tmp_path):
     """Those of a copy are the original's, and what lies at their places is another matter."""
     for path in both(tmp_path):

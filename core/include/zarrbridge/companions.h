@@ -4,6 +4,10 @@
  * (multiscales.h), and its mask. They go with it; and as they are known by its name, it keeps that
  * while it has them. The GDAL driver, the HDF5 connector and C programs go by these calls.
  *
+ * What goes is marked on both sides: the list, or the raster, names the companion, and that says in
+ * its GDAL extension whose it is (ZB_GDAL_LEVEL_OF, ZB_GDAL_MASK_OF). So no attribute of another
+ * program, nor a copy, takes data along.
+ *
  * All calls may be made from any thread.
  */
 #ifndef ZARRBRIDGE_COMPANIONS_H
@@ -22,8 +26,8 @@ typedef struct zb_deleter {
 } zb_deleter;
 
 /* To be called before a node is deleted. Deletes the companions of an array, and those of the
-   arrays in a group that lie outside of it; then what the list of levels says of them. Stay: levels
-   that another program has made as data of its own, and a mask that another array beside has, too.
+   arrays in a group that lie outside of it; then what the list of levels says of them. Stay: what
+   does not say that it is the array's, and a mask that another array beside has, too.
    deleter: NULL for zb_node_delete. *listed (may be NULL): the path of the group whose list has
    changed, for the caller to free; NULL for none, also after an error. Change errors. */
 ZB_API enum zb_code zb_companions_delete(const zb_node *node, const zb_deleter *deleter,
@@ -34,7 +38,11 @@ ZB_API enum zb_code zb_companions_delete(const zb_node *node, const zb_deleter *
    to another group. Store errors. */
 ZB_API enum zb_code zb_companions_may_move(const zb_node *node, const char *to, zb_error *err);
 
-/* The first two alone, for other changes that levels do not follow: "/path has overviews
+/* To be called before a node moves within its group, when it may: its mask says the name that it
+   will have. Change errors. */
+ZB_API enum zb_code zb_companions_follow(const zb_node *node, const char *to, zb_error *err);
+
+/* The first two reasons alone, for other changes that levels do not follow: "/path has overviews
    <overviews>; ...", "/path is in the list of levels of a group above, <listed>: ...". listed: NULL
    where that is no reason. */
 ZB_API enum zb_code zb_companions_refuse(const zb_node *node, const char *overviews,

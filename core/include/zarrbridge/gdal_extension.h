@@ -29,6 +29,7 @@ enum zb_gdal_member {
     ZB_GDAL_NODATA,           /* of pairs of integers, which have no `_FillValue`: the pair */
     ZB_GDAL_FILL_IS_NODATA,   /* false: the fill value, which cannot be changed, is not nodata */
     ZB_GDAL_MASK,             /* the name of the array beside the raster that is its mask */
+    ZB_GDAL_MASK_OF,          /* of a mask: the name of the raster that it belongs to */
     ZB_GDAL_HAS_CRS,          /* false: a grid mapping that it does not name is not its own */
     ZB_GDAL_COORDINATE_EPOCH, /* of a dynamic CRS: a decimal year */
     ZB_GDAL_OVERRULED,        /* the place by coordinates that the raster was moved away from */

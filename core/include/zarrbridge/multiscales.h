@@ -220,7 +220,8 @@ ZB_API enum zb_code zb_level_list_take_out(const zb_node *group, const zb_string
 
    The list is on the group that has the groups of levels. It names arrays in the first form, where
    the group of a second raster has its name behind: ovr_2x_slope. In the second it names groups. A
-   made level is known by its name in the first form, by an attribute of its group in the second. */
+   made level is known by an attribute of its group, ZB_GDAL_LEVEL_OF; in the first form by its
+   name, too, for older ones and those of GDAL's own driver have no more. */
 typedef struct zb_level_places {
     char *array;    /* the raster's path */
     char *above;    /* the path of the group with the list */
@@ -251,10 +252,10 @@ ZB_API enum zb_code zb_level_free_group(const zb_level_places *places, zb_hierar
    memory. */
 ZB_API char *zb_level_group_attributes(const zb_level_places *places, const char *group);
 
-/* The path that a level's group says it is a level of, in the second form, by ZB_GDAL_LEVEL_OF,
-   {"raster": "0/out", "group": "1"}: a path and a name in the group that has the list. A copy of
-   the group has another name, and is none. The path is relative to the group with the list; NULL
-   without, of a copy of a group, and when memory runs out. */
+/* The path that a level's group says it is a level of, by ZB_GDAL_LEVEL_OF, {"raster": "0/out",
+   "group": "1"}: a path and a name in the group that has the list, in the first form "out" and
+   "ovr_2x". A copy of the group has another name, and is none. The path is relative to the group
+   with the list; NULL without, of a copy of a group, and when memory runs out. */
 ZB_API char *zb_level_raster(const zb_node *group);
 
 /* The node that holds all of a level, or of a raster, and nothing else: its group, or the array

@@ -9,6 +9,7 @@
 #include "conventions/pyramids.h"
 #include "hierarchy/path.h"
 #include "zarrbridge/gdal_extension.h"
+#include "zarrbridge/node_edit.h"
 
 /* An array with its pyramid, and the levels on the list that were made of it. */
 typedef struct owner {
@@ -45,16 +46,32 @@ static enum zb_code owner_find(const zb_node *array, zb__opened *opened, owner *
     return code;
 }
 
+/* Leaves the levels that say so themselves. */
+static enum zb_code keep_marked(owner *one, zb_error *err) {
+    zb_strings marked = {.count = 0};
+    enum zb_code code = ZB_OK;
+    for (size_t i = 0; i < one->made.count && !code; i++) {
+        const char *level = one->made.text[i];
+        if (zb__level_is_marked(&one->places, one->hierarchy, level) &&
+            !zb_strings_add(&marked, level))
+            code = zb__no_memory(err);
+    }
+    zb_strings_clear(&one->made);
+    one->made = marked;
+    return code;
+}
+
 /* ---- Masks ---- */
 
 /* Nothing counts as a mask that is only called so, or that another array beside has as well: a copy
-   of an array in its group has the same one. */
-static enum zb_code find_own_mask(const zb_node *array, char **out, zb_error *err) {
+   of an array in its group has the same one. is_marked: nor what does not say so itself. */
+static enum zb_code find_own_mask(const zb_node *array, bool is_marked, char **out, zb_error *err) {
     char *mask = zb_array_mask(array);
     const bool names_other = mask && strcmp(mask, zb_node_path(array)) != 0;
     zb_node *node = names_other ? zb__node_at(zb_node_hierarchy(array), mask) : NULL;
     const zb_array_info *info = node ? zb_node_array(node) : NULL;
-    bool is_own = info && info->ndim == 2 && info->dtype.size == 1;
+    bool is_own = info && info->ndim == 2 && info->dtype.size == 1 &&
+                  (!is_marked || zb__mask_is_of(node, zb_node_name(array)));
     zb_node_release(node);
     char *above = is_own ? zb__parent_path(mask) : NULL;
     zb_node *group = above ? zb__node_at(zb_node_hierarchy(array), above) : NULL;
@@ -116,8 +133,10 @@ static enum zb_code delete_levels(const zb_node *array, zb__opened *opened, dele
     enum zb_code code = owner_find(array, opened, &one, err);
     if (code)
         return code;
-    const bool leaves = was_all(&one, job);
-    code = zb__levels_remove(one.hierarchy, &one.places, &one.made, job->deleter, err);
+    code = keep_marked(&one, err);
+    const bool leaves = !code && was_all(&one, job);
+    if (!code)
+        code = zb__levels_remove(one.hierarchy, &one.places, &one.made, job->deleter, err);
     if (!code && leaves)
         code = leave_list(&one, err);
     if (!code && (leaves || one.made.count > 0) && !job->listed &&
@@ -129,7 +148,7 @@ static enum zb_code delete_levels(const zb_node *array, zb__opened *opened, dele
 
 static enum zb_code delete_mask(const zb_node *array, const zb_deleter *deleter, zb_error *err) {
     char *mask;
-    enum zb_code code = find_own_mask(array, &mask, err);
+    enum zb_code code = find_own_mask(array, true, &mask, err);
     if (!code && mask)
         code = zb__companion_delete(zb_node_hierarchy(array), deleter, mask, err);
     free(mask);
@@ -253,7 +272,7 @@ static enum zb_code refuse_without_mask(const zb_node *array, const char *to, zb
     char *left = zb__parent_path(zb_node_path(array)), *entered = zb__parent_path(to), *mask = NULL;
     enum zb_code code = left && entered ? ZB_OK : zb__no_memory(err);
     if (!code && strcmp(left, entered) != 0)
-        code = find_own_mask(array, &mask, err);
+        code = find_own_mask(array, false, &mask, err);
     if (mask)
         code = zb_fail(err, ZB_EUNSUPPORTED,
                        "/%s has a mask beside it, /%s: move that into the other group first",
@@ -267,4 +286,38 @@ static enum zb_code refuse_without_mask(const zb_node *array, const char *to, zb
 enum zb_code zb_companions_may_move(const zb_node *node, const char *to, zb_error *err) {
     const enum zb_code code = zb_companions_refuse(node, "under its name", "which names it", err);
     return code || !zb_node_array(node) ? code : refuse_without_mask(node, to, err);
+}
+
+/* A zb_node_edit_fn; context: the array's name as JSON. */
+static enum zb_code say_mask_of(void *context, const zb_node *mask, zb_node_edits *out,
+                                zb_error *err) {
+    const zb_gdal_change change = {ZB_GDAL_MASK_OF, context};
+    return zb_gdal_edit(mask, &change, 1, out, err);
+}
+
+static enum zb_code rename_in_mask(zb_node *mask, const char *name, zb_error *err) {
+    zb_json_writer *w = zb_json_writer_new();
+    zb_json_write_string(w, name);
+    char *text = zb_json_writer_end(w, NULL);
+    zb_node *changed = NULL;
+    const enum zb_code code =
+        text ? zb_node_edit(mask, say_mask_of, text, &changed, err) : zb__no_memory(err);
+    zb_node_release(changed);
+    free(text);
+    return code;
+}
+
+enum zb_code zb_companions_follow(const zb_node *node, const char *to, zb_error *err) {
+    char *path = NULL;
+    if (!zb_node_array(node) || strcmp(zb__path_name(to), zb_node_name(node)) == 0)
+        return ZB_OK;
+    enum zb_code code = find_own_mask(node, true, &path, err);
+    zb_node *mask = NULL;
+    if (!code && path)
+        code = zb_node_open(zb_node_hierarchy(node), path, &mask, err);
+    if (mask)
+        code = rename_in_mask(mask, zb__path_name(to), err);
+    zb_node_release(mask);
+    free(path);
+    return code;
 }

@@ -70,6 +70,13 @@ char *zb_array_mask(const zb_node *array) {
     return path;
 }
 
+bool zb__mask_is_of(const zb_node *mask, const char *array) {
+    char *name = mask ? zb_gdal_text(mask, ZB_GDAL_MASK_OF) : NULL;
+    const bool is = name && strcmp(name, array) == 0;
+    free(name);
+    return is;
+}
+
 /* ---- The places of one raster's levels ---- */
 
 void zb_level_places_clear(zb_level_places *places) {
@@ -166,6 +173,16 @@ bool zb_level_is_made(const zb_level_places *places, zb_hierarchy *hierarchy, co
     return is;
 }
 
+bool zb__level_is_marked(const zb_level_places *places, zb_hierarchy *hierarchy,
+                         const char *level) {
+    char *path = zb__parent_path(level);
+    zb_node *group = path ? zb__node_at(hierarchy, path) : NULL;
+    const bool is = is_of_raster(places, group);
+    zb_node_release(group);
+    free(path);
+    return is;
+}
+
 /* The name number `i` for the group of a level; "" behind the last one. */
 static char *name_for(const zb_level_places *places, uint64_t factor, unsigned i) {
     enum { MOST_LEVELS = 1000 };
@@ -237,7 +254,7 @@ char *zb_level_group_attributes(const zb_level_places *places, const char *group
     char *text = zb_json_writer_end(said, NULL);
     const zb_gdal_change change = {ZB_GDAL_LEVEL_OF, text};
     zb_json_begin_object(w);
-    const bool complete = text && (!places->of_groups || zb__gdal_write(w, NULL, &change, 1));
+    const bool complete = text && zb__gdal_write(w, NULL, &change, 1);
     zb_json_end_object(w);
     free(text);
     char *attributes = zb_json_writer_end(w, NULL);
@@ -249,12 +266,16 @@ char *zb_level_group_attributes(const zb_level_places *places, const char *group
 
 /* ---- Nodes ---- */
 
-/* True if the group holds another raster than the level and its mask. */
-static bool has_others(const zb_children *children, const char *level, const char *mask) {
+/* True if the group holds another raster than the level and its mask. That of a group which says
+   that it is a level's says so as well. */
+static bool has_others(const zb_children *children, const char *level, const char *mask,
+                       bool is_marked) {
     for (size_t i = 0; i < children->count; i++) {
         const zb_child *child = &children->child[i];
         const zb_array_info *info = child->node ? zb_node_array(child->node) : NULL;
-        const bool helps = info && (info->ndim < 2 || (mask && strcmp(child->name, mask) == 0));
+        const bool is_mask = mask && strcmp(child->name, mask) == 0 &&
+                             (!is_marked || zb__mask_is_of(child->node, level));
+        const bool helps = info && (info->ndim < 2 || is_mask);
         if (strcmp(child->name, level) != 0 && !helps)
             return true;
     }
@@ -268,8 +289,10 @@ char *zb_level_home(zb_hierarchy *hierarchy, const char *level) {
     zb_children children = {.count = 0};
     bool alone = group && zb_group_children(group, &children, NULL) == ZB_OK;
     if (alone) {
-        char *mask = array ? zb_array_mask(array) : NULL;
-        alone = !has_others(&children, zb__path_name(level), mask ? zb__path_name(mask) : NULL);
+        char *mask = array ? zb_array_mask(array) : NULL, *raster = zb_level_raster(group);
+        alone = !has_others(&children, zb__path_name(level), mask ? zb__path_name(mask) : NULL,
+                            raster != NULL);
+        free(raster);
         free(mask);
         zb_children_free(&children);
     }
@@ -346,7 +369,7 @@ char *zb_level_raster_of(const zb_children *siblings, const zb_node *group) {
         return NULL;
     char *above = zb__parent_path(zb_node_path(group)), *own = zb__parent_path(raster);
     zb_hierarchy *hierarchy = zb_node_hierarchy(group);
-    const bool is_level = above && own && zb__is_child_name(own) &&
+    const bool is_level = above && own && (!*own || zb__is_child_name(own)) &&
                           has_raster(hierarchy, above, raster) &&
                           has_raster(hierarchy, zb_node_path(group), zb__path_name(raster));
     free(above);

@@ -129,13 +129,17 @@ static enum zb_code remove_level(zb_hierarchy *hierarchy, const zb_level_places 
     char *home = zb_level_home(hierarchy, level);
     zb_node *array = zb__node_at(hierarchy, level);
     char *mask = array ? zb_array_mask(array) : NULL;
+    zb_node *mask_node = mask ? zb__node_at(hierarchy, mask) : NULL;
+    const bool has_own_mask = !zb__level_is_marked(places, hierarchy, level) ||
+                              zb__mask_is_of(mask_node, zb__path_name(level));
+    zb_node_release(mask_node);
     zb_node_release(array);
     enum zb_code code =
         home ? zb__companion_delete(hierarchy, deleter, home, err) : zb__no_memory(err);
     *is_alone = home && strcmp(home, level) != 0;
-    if (!code && !*is_alone && mask)
+    if (!code && !*is_alone && mask && has_own_mask)
         code = zb__companion_delete(hierarchy, deleter, mask, err);
-    if (!code && !*is_alone && places->of_groups)
+    if (!code && !*is_alone)
         code = free_group(hierarchy, level, err);
     free(mask);
     free(home);

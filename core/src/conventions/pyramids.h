@@ -21,6 +21,12 @@ char *zb__parent_path(const char *path);
 /* Opens a node; NULL where there is none. */
 zb_node *zb__node_at(zb_hierarchy *hierarchy, const char *path);
 
+/* True if the group of a level says that it is one of this raster. */
+bool zb__level_is_marked(const zb_level_places *places, zb_hierarchy *hierarchy, const char *level);
+
+/* True if a mask (NULL: none) says that it is that of the array of this name. */
+bool zb__mask_is_of(const zb_node *mask, const char *array);
+
 /* True for what can be the name of a child. */
 bool zb__is_child_name(const char *name);
 

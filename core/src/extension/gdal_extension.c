@@ -22,6 +22,7 @@ static const struct {
     [ZB_GDAL_NODATA] = {PREFIX "nodata", LIST | NUMBER},
     [ZB_GDAL_FILL_IS_NODATA] = {PREFIX "fill_value_is_nodata", BOOL},
     [ZB_GDAL_MASK] = {PREFIX "mask", TEXT},
+    [ZB_GDAL_MASK_OF] = {PREFIX "mask_of", TEXT},
     [ZB_GDAL_HAS_CRS] = {PREFIX "has_crs", BOOL},
     [ZB_GDAL_COORDINATE_EPOCH] = {PREFIX "coordinate_epoch", NUMBER | LIST},
     [ZB_GDAL_OVERRULED] = {PREFIX "overruled_coordinates", LIST},

@@ -31,26 +31,36 @@ static bool is_own_matter(const char *name) {
     return zb__name_in(name, names) || zb_gdal_owns_attribute(name);
 }
 
-/* What the GDAL extension says of all arrays with such pixels. mask: the name of the level's, or
-   NULL. */
-static bool write_gdal(zb_json_writer *w, const zb_gdal_extension *gdal, const char *mask) {
-    zb_json_writer *quoted = zb_json_writer_new();
-    zb_json_write_string(quoted, mask ? mask : "");
-    char *text = zb_json_writer_end(quoted, NULL);
+/* An array of a level: the name of its mask, or of the array whose mask it is; NULL for none. */
+typedef struct company {
+    const char *mask, *mask_of;
+} company;
+
+static char *quoted(const char *name) {
+    zb_json_writer *w = zb_json_writer_new();
+    zb_json_write_string(w, name ? name : "");
+    return zb_json_writer_end(w, NULL);
+}
+
+/* What the GDAL extension says of all arrays with such pixels, and of the level's own. */
+static bool write_gdal(zb_json_writer *w, const zb_gdal_extension *gdal, company with) {
+    char *mask = quoted(with.mask), *mask_of = quoted(with.mask_of);
     const zb_gdal_change changes[] = {{ZB_GDAL_PAM, NULL},
                                       {ZB_GDAL_OVERRULED, NULL},
                                       {ZB_GDAL_LEVEL_OF, NULL},
                                       {ZB_GDAL_REPEATS_PLACE, NULL},
-                                      {ZB_GDAL_MASK, mask ? text : NULL}};
+                                      {ZB_GDAL_MASK, with.mask ? mask : NULL},
+                                      {ZB_GDAL_MASK_OF, with.mask_of ? mask_of : NULL}};
     const bool complete =
-        text && zb__gdal_write(w, gdal, changes, sizeof changes / sizeof *changes);
-    free(text);
+        mask && mask_of && zb__gdal_write(w, gdal, changes, sizeof changes / sizeof *changes);
+    free(mask_of);
+    free(mask);
     return complete;
 }
 
 /* The object's text; NULL when memory ran out. */
-static char *end_attributes(zb_json_writer *w, const zb_gdal_extension *gdal, const char *mask) {
-    const bool complete = write_gdal(w, gdal, mask);
+static char *end_attributes(zb_json_writer *w, const zb_gdal_extension *gdal, company with) {
+    const bool complete = write_gdal(w, gdal, with);
     zb_json_end_object(w);
     char *text = zb_json_writer_end(w, NULL);
     if (complete)
@@ -127,11 +137,11 @@ static char *level_attributes(const zb__raster *raster, const zb__level *level, 
         zb_json_write_name(w, name);
         zb_json_write_value(w, one);
     }
-    return end_attributes(w, raster->gdal, mask);
+    return end_attributes(w, raster->gdal, (company){.mask = mask});
 }
 
-/* Of a mask or a coordinate, whose numbers are written unpacked. */
-static char *helper_attributes(const zb_node *helper) {
+/* Of a mask (mask_of: of which array) or a coordinate (NULL), whose numbers are unpacked ones. */
+static char *helper_attributes(const zb_node *helper, const char *mask_of) {
     static const char *const packing[] = {"scale_factor", "add_offset",    "_Unsigned",
                                           "_FillValue",   "missing_value", NULL};
     zb_gdal_extension *gdal;
@@ -146,7 +156,7 @@ static char *helper_attributes(const zb_node *helper) {
         zb_json_write_name(w, zb_json_name(one));
         zb_json_write_value(w, one);
     }
-    char *attributes = end_attributes(w, gdal, NULL);
+    char *attributes = end_attributes(w, gdal, (company){.mask_of = mask_of});
     zb_gdal_extension_free(gdal);
     return attributes;
 }
@@ -222,7 +232,7 @@ static enum zb_code create_mask(const zb__raster *raster, zb__level *level, cons
                                 zb_error *err) {
     const uint64_t shape[] = {level->height, level->width};
     const zb_node *model = raster->mask;
-    char *attributes = helper_attributes(model);
+    char *attributes = helper_attributes(model, zb_node_name(raster->array));
     enum zb_code code = attributes ? create_like(raster->hierarchy, path, model, shape,
                                                  zb_node_array(model)->dimension_names, attributes,
                                                  &level->mask, err)
@@ -302,7 +312,7 @@ static enum zb_code write_coordinate(const zb__raster *raster, const zb_node *co
     }
     const zb_array_info *info = zb_node_array(coordinate);
     char *path = zb__path_join(group, zb_node_name(coordinate));
-    char *attributes = helper_attributes(coordinate);
+    char *attributes = helper_attributes(coordinate, NULL);
     const char *name = zb_node_name(coordinate);
     const zb_array_spec spec = {.ndim = 1,
                                 .shape = &count,

@@ -38,8 +38,8 @@ Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayO
         add_band(band);
 }
 
-/* GDAL's SetBand() for a std::unique_ptr lets go of the band before it allocates, and loses it where
-   that fails. Of a failure GDAL has taken the band in or has not. */
+/* GDAL's SetBand() for a std::unique_ptr lets go of the band before it allocates, and loses it
+   where that fails. Of a failure GDAL has taken the band in or has not. */
 void Zarr3Dataset::add_band(int number) {
     auto band = std::make_unique<Zarr3RasterBand>(this, number);
     try {

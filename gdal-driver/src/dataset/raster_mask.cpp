@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A mask is an array beside the raster's: bytes, 0 where the pixels of all bands are invalid and
- * 255 where they are valid, on the raster's rows and columns. The raster's attribute names it. It
- * is a raster of its own to this driver, which opens it at the first question and closes it with
- * the one that it belongs to.
+ * 255 where they are valid, on the raster's rows and columns. The raster's attribute names it, and
+ * its own names the raster. It is a raster of its own to this driver, which opens it at the first
+ * question and closes it with the one that it belongs to.
  */
 #include "dataset/raster_mask.h"
 
@@ -117,9 +117,12 @@ enum zb_code RasterMask::create(zb_error *err) {
                                     {"flag_values", "[0,255]"},
                                     {"flag_meanings", json_quote("invalid valid")}}),
                        &made, err);
+    AttributeChanges of, changes;
+    of.set(ZB_GDAL_MASK_OF, json_quote(last_part(array.path())));
+    if (code == ZB_OK)
+        code = of.apply(&made, err);
     if (code != ZB_OK)
         return code;
-    AttributeChanges changes;
     changes.set(ZB_GDAL_MASK, json_quote(name));
     code = array.change_attributes(changes, err);
     looked_ = false;

@@ -50,7 +50,8 @@ static std::shared_ptr<GDALAttribute>
 extension_of_views(const std::shared_ptr<AttributeOwner> &self, const zb_node *node) {
     const GdalExtension extension = gdal_extension(node);
     GdalMembers members;
-    for (const auto member : {ZB_GDAL_NODATA, ZB_GDAL_MASK, ZB_GDAL_OVERRULED, ZB_GDAL_LEVEL_OF})
+    for (const auto member :
+         {ZB_GDAL_NODATA, ZB_GDAL_MASK, ZB_GDAL_MASK_OF, ZB_GDAL_OVERRULED, ZB_GDAL_LEVEL_OF})
         members[member] = compact_json(zb_gdal_extension_get(extension.get(), member));
     const XmlTree tree = side_properties_of(node);
     if (tree != nullptr) {

@@ -338,8 +338,10 @@ static enum zb_code follow_node(const zb_node *node, const Renaming &renaming, b
         by->changes.set(attribute, json_quote(now));
         *has = true;
     }
-    if (by_name && gdal_text(node, ZB_GDAL_MASK) == last_part(renaming.from)) {
-        by->changes.set(ZB_GDAL_MASK, json_quote(last_part(renaming.to)));
+    for (const auto member : {ZB_GDAL_MASK, ZB_GDAL_MASK_OF}) {
+        if (!by_name || gdal_text(node, member) != last_part(renaming.from))
+            continue;
+        by->changes.set(member, json_quote(last_part(renaming.to)));
         *has = true;
     }
     return code;

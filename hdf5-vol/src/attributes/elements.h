@@ -17,8 +17,8 @@
  *
  * Bytes are those of the elements in memory, one after the other, but without the padding in
  * compounds; of a list or string of variable length first its number of elements or bytes, as 8
- * bytes, little-endian. The number 2^64-1 stands for a null pointer in place of a string. References
- * are zeros in what is stored, and come from the plain JSON.
+ * bytes, little-endian. The number 2^64-1 stands for a null pointer in place of a string.
+ * References are zeros in what is stored, and come from the plain JSON.
  *
  * Elements of datasets that point at others, or hold references, are texts in the store
  * (hdf5/element.h): the path of a reference; the JSON of all others, or, where that would not give
@@ -157,8 +157,8 @@ typedef bool (*vol_reference_visit)(const vol_form *form, uint64_t *token, void 
 bool vol_elements_references(const vol_form *form, size_t count, void *elements,
                              vol_reference_visit visit, void *context);
 
-/* Gives elements the references of others. False where their lists have other lengths; some may have
-   been given then. */
+/* Gives elements the references of others. False where their lists have other lengths; some may
+   have been given then. */
 bool vol_elements_take_references(const vol_form *form, size_t count, void *elements,
                                   const void *from);
 

@@ -54,8 +54,8 @@ void vol_stack_restore(h5_lib *lib, hid_t saved);
 /* Whether the current error stack tells of a lack of memory. */
 bool vol_stack_lacks_memory(h5_lib *lib);
 
-/* Saving and restoring around calls whose failure is an answer: HDF5 prints no stack for them. Due in
-   pairs. */
+/* Saving and restoring around calls whose failure is an answer: HDF5 prints no stack for them. Due
+   in pairs. */
 typedef struct vol_silence {
     hid_t stack;
     H5E_auto2_t print; /* what the program wants printed */

@@ -114,15 +114,18 @@ static enum zb_code rescue_below(vol_node *group, const vol_node *top, bool *any
     return code;
 }
 
-/* What belongs to an array in its group (companions.h) does not follow it to another place. */
-static enum zb_code may_move(const vol_node *node, const vol_node *group, const char *name,
-                             zb_error *err) {
+/* What belongs to an array in its group (companions.h) does not follow it to another place; a mask
+   beside it hears its new name. */
+static enum zb_code lead_companions(const vol_node *node, const vol_node *group, const char *name,
+                                    zb_error *err) {
     if (node->is_unreadable)
         return ZB_OK;
     char *to;
     enum zb_code code = vol_node_child_path(group, name, &to, err);
     if (!code) {
         code = zb_companions_may_move(node->zarr, to, err);
+        if (!code)
+            code = zb_companions_follow(node->zarr, to, err);
         free(to);
     }
     return code;
@@ -172,7 +175,7 @@ static enum zb_code delete_in_turn(void *context, zb_error *err) {
     for (bool any = true; any && !code;) {
         vol_link *alias = vol_alias_outside(node, node);
         if (alias && !job->is_companion)
-            code = may_move(node, alias->group, alias->name, err);
+            code = lead_companions(node, alias->group, alias->name, err);
         if (alias)
             return code ? code : take_place(node, alias, err);
         any = false;
@@ -263,7 +266,7 @@ static enum zb_code move_in_turn(void *context, zb_error *err) {
         return code;
     if (vol_place_is_below(place->group, node) && vol_alias_outside(node, node))
         return move_below_itself(link, place, err);
-    code = may_move(node, place->group, place->name, err);
+    code = lead_companions(node, place->group, place->name, err);
     return code ? code : vol_edit_move(link, place, err);
 }
 

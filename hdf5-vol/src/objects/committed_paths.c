@@ -4,6 +4,7 @@
 
 #include "attributes/attribute_list.h"
 #include "file/forget.h"
+#include "links/aliases.h"
 #include "links/links.h"
 #include "objects/paths.h"
 #include "tree/side.h"
@@ -153,9 +154,9 @@ typedef struct copying {
     const vol_node *from, *to;
 } copying;
 
-static bool is_type(vol_file *file, const char *path) {
-    const vol_node *node = vol_node_find(file->root, path, NULL);
-    return node && node->kind == VOL_DATATYPE;
+static const vol_node *type_at(vol_file *file, const char *path) {
+    const vol_node *node = path ? vol_node_find(file->root, path, NULL) : NULL;
+    return node && node->kind == VOL_DATATYPE ? node : NULL;
 }
 
 /* Where the copy of what is at a path is: malloc'ed. NULL when it was not copied, and without
@@ -167,6 +168,18 @@ static char *path_in_copy(const copying *self, const char *path) {
     return vol_path_join(self->to->path, "", path + length);
 }
 
+/* The same for a type whose place is elsewhere, and which has a further hard link in what was
+   copied. */
+static char *link_in_copy(const copying *self, const char *path) {
+    vol_node *type = vol_node_find(self->from->file->root, path, NULL);
+    const vol_link *link = type ? vol_alias_inside(type, self->from) : NULL;
+    const char *slash = link && link->group->parent ? "/" : "";
+    char *place = link ? vol_path_join(link->group->path, slash, link->name) : NULL;
+    char *now = place ? path_in_copy(self, place) : NULL;
+    free(place);
+    return now;
+}
+
 /* The stand-in of a type that has no path is no name. */
 static enum zb_code to_copy(const conversion *how, const char *old, char **out, zb_error *err) {
     const copying *self = (const copying *)how;
@@ -176,8 +189,11 @@ static enum zb_code to_copy(const conversion *how, const char *old, char **out, 
     enum zb_code code = why.code;
     if (code && err)
         *err = why;
-    if (!code && now && is_type(self->to->file, now))
-        code = vol_moved_refer(self->to->file, now, true, out, err);
+    if (path && !now)
+        now = link_in_copy(self, path);
+    const vol_node *type = code ? NULL : type_at(self->to->file, now);
+    if (type)
+        code = vol_moved_refer(self->to->file, type->path, true, out, err);
     free(now);
     free(path);
     return code;

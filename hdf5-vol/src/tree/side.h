@@ -27,9 +27,9 @@ typedef struct vol_side_last {
    memory never looks like no member at all. */
 enum zb_code vol_side_load(vol_node *node, zb_error *err);
 
-/* Parses what the node's new document says. Where memory lacks it is parsed at the next question, and
-   until then the node has the members that it had: those who delete for the want of a member, or
-   change one, ask vol_side_load before. */
+/* Parses what the node's new document says. Where memory lacks it is parsed at the next question,
+   and until then the node has the members that it had: those who delete for the want of a member,
+   or change one, ask vol_side_load before. */
 void vol_side_renew(vol_node *node);
 
 /* A member without entries, as it will be stored; NULL when there is none. Borrowed until the next

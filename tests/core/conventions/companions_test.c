@@ -2,9 +2,15 @@
 /* What belongs to an array alone: what goes with it, by whose hand, and what keeps its path. */
 #include "support/stores.h"
 #include "zarrbridge/companions.h"
+#include "zarrbridge/gdal_extension.h"
 #include "zarrbridge/pyramid.h"
 
 static zb_hierarchy *hierarchy;
+
+/* Attributes by which a raster names its mask, and a mask its raster. */
+#define MASK_IS(name) "{\"zarrbridge:gdal\": \"{\\\"version\\\":1,\\\"mask\\\":\\\"" name "\\\"}\"}"
+#define MASK_OF(name)                                                                              \
+    "{\"zarrbridge:gdal\": \"{\\\"version\\\":1,\\\"mask_of\\\":\\\"" name "\\\"}\"}"
 
 static void make_array(const char *path, const char *attributes) {
     zb_error err;
@@ -43,8 +49,8 @@ static int make(void **state) {
     hierarchy = stores_new_mem();
     ASSERT_OK(zb_group_create(hierarchy, "g", NULL, &group, &err), err);
     zb_node_release(group);
-    make_array("g/r", "{\"zarrbridge:mask\": \"m\"}");
-    make_array("g/m", NULL);
+    make_array("g/r", MASK_IS("m"));
+    make_array("g/m", MASK_OF("r"));
     zb_node *raster = node_at("g/r");
     ASSERT_OK(zb_pyramid_build(raster, &(zb_pyramid_options){.factors = factors, .factor_count = 1},
                                &err),
@@ -108,11 +114,76 @@ static void test_a_failure_leaves_the_list(void **state) {
 static void test_what_another_array_has_stays(void **state) {
     zb_error err;
     (void)state;
-    make_array("g/copy", "{\"zarrbridge:mask\": \"m\"}");
+    make_array("g/copy", MASK_IS("m"));
     zb_node *copy = node_at("g/copy");
     ASSERT_OK(zb_companions_delete(copy, NULL, NULL, &err), err);
     zb_node_release(copy);
     assert_true(is_there("g/m") && is_there("g/ovr_2x/r"));
+}
+
+static void delete_companions(const char *path) {
+    zb_error err;
+    zb_node *node = node_at(path);
+    ASSERT_OK(zb_companions_delete(node, NULL, NULL, &err), err);
+    zb_node_release(node);
+}
+
+static void set_attribute(const char *path, const char *name, const char *value) {
+    zb_error err;
+    zb_node *changed, *node = node_at(path);
+    const zb_attribute_edit edit = {.name = name, .value = value};
+    ASSERT_OK(zb_node_set_attributes(node, &edit, 1, &changed, &err), err);
+    zb_node_release(changed);
+    zb_node_release(node);
+}
+
+/* What the raster names, and what names the raster, goes when both do, and else stays: data of
+   other programs have such names as well. */
+static void test_what_is_marked_on_one_side_stays(void **state) {
+    (void)state;
+    make_array("g/foreign", "{\"mask\": \"data\", \"zarrbridge:mask\": \"data\"}");
+    make_array("g/data", "{\"mask_of\": \"foreign\"}");
+    make_array("g/half", MASK_IS("others"));
+    make_array("g/others", MASK_OF("r"));
+    make_array("g/lonely", NULL);
+    make_array("g/claims", MASK_OF("lonely"));
+    delete_companions("g/foreign");
+    delete_companions("g/half");
+    delete_companions("g/lonely");
+    assert_true(is_there("g/data") && is_there("g/others") && is_there("g/claims"));
+    set_attribute("g/ovr_2x", "zarrbridge:gdal", NULL);
+    delete_companions("g/r");
+    assert_true(is_there("g/ovr_2x/r") && !is_there("g/m"));
+}
+
+/* A level that says it is another raster's is not this one's, whatever the list says. */
+static void test_what_says_that_it_is_of_another_one_stays(void **state) {
+    (void)state;
+    set_attribute("g/ovr_2x", "zarrbridge:gdal",
+                  "\"{\\\"version\\\":1,\\\"level_of\\\":{\\\"raster\\\":\\\"s\\\",\\\"group\\\":"
+                  "\\\"ovr_2x\\\"}}\"");
+    set_attribute("g/m", "zarrbridge:gdal", "\"{\\\"version\\\":1,\\\"mask_of\\\":\\\"s\\\"}\"");
+    delete_companions("g/r");
+    assert_true(is_there("g/ovr_2x/r") && is_there("g/m"));
+}
+
+static void test_a_mask_hears_the_name_of_its_raster(void **state) {
+    zb_error err;
+    (void)state;
+    make_array("g/a", MASK_IS("b"));
+    make_array("g/b", MASK_OF("a"));
+    zb_node *array = node_at("g/a");
+    ASSERT_OK(zb_companions_may_move(array, "g/c", &err), err);
+    ASSERT_OK(zb_companions_follow(array, "g/c", &err), err);
+    zb_node_release(array);
+    ASSERT_OK(zb_node_move(hierarchy, "g/a", "g/c", &err), err);
+    zb_node *mask = node_at("g/b");
+    char *of = zb_gdal_text(mask, ZB_GDAL_MASK_OF);
+    assert_string_equal(of, "c");
+    free(of);
+    zb_node_release(mask);
+    delete_companions("g/c");
+    assert_false(is_there("g/b"));
 }
 
 static void expect_move(const char *from, const char *to, const char *reason) {
@@ -145,6 +216,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_the_caller_deletes, make, end),
         cmocka_unit_test_setup_teardown(test_a_failure_leaves_the_list, make, end),
         cmocka_unit_test_setup_teardown(test_what_another_array_has_stays, make, end),
+        cmocka_unit_test_setup_teardown(test_what_is_marked_on_one_side_stays, make, end),
+        cmocka_unit_test_setup_teardown(test_what_says_that_it_is_of_another_one_stays, make, end),
+        cmocka_unit_test_setup_teardown(test_a_mask_hears_the_name_of_its_raster, make, end),
         cmocka_unit_test_setup_teardown(test_what_keeps_its_path, make, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
