@@ -22,6 +22,7 @@ def place():
 
 
 PACKAGES = place()
+SECONDS = int(os.environ.get("ZARRBRIDGE_INSTALL_SECONDS", 300))  # of one step of an installation
 # The preloaded runtime of the sanitizers, if any, is for the plugins.
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "ASAN_OPTIONS")}
 
@@ -66,7 +67,7 @@ def install(name, *packages, system=False):
             return python, None
         for step in steps:
             try:
-                done = run_installer(lock, step, 300)
+                done = run_installer(lock, step, SECONDS)
             except subprocess.TimeoutExpired as slow:
                 return None, str(slow)
             if done.returncode:
