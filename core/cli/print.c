@@ -4,13 +4,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void print_text(const char *text) {
+void print_text_to(FILE *out, const char *text) {
     for (; *text; text++) {
         if ((unsigned char)*text < ' ' || *text == 0x7f)
-            printf("\\x%02x", (unsigned char)*text);
+            fprintf(out, "\\x%02x", (unsigned char)*text);
         else
-            putchar(*text);
+            fputc(*text, out);
     }
+}
+
+void print_text(const char *text) {
+    print_text_to(stdout, text);
 }
 
 void print_shape(uint32_t ndim, const uint64_t *shape) {

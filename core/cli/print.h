@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of lines on standard output. */
+/* Parts of lines, on standard output if not said otherwise. */
 #ifndef ZB_CLI_PRINT_H
 #define ZB_CLI_PRINT_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cli.h"
 
 /* Names and messages come from the store: a control character in them is no end of a line. */
 void print_text(const char *text);
+void print_text_to(FILE *out, const char *text);
 
 /* "(2, 3)" */
 void print_shape(uint32_t ndim, const uint64_t *shape);

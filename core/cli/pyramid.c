@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "place.h"
+#include "print.h"
 #include "progress.h"
 #include "report.h"
 #include "zarrbridge/multiscales.h"
@@ -117,8 +118,11 @@ static void say_levels(const cli_call *call, const zb_strings *levels) {
                 call->arguments[0]);
     else
         cli_say(call, "%s has %zu level%s:", call->arguments[0], count, count == 1 ? "" : "s");
-    for (size_t i = 0; i < count; i++)
-        cli_say(call, " /%s%s", levels->text[i], i + 1 < count ? "," : "\n");
+    for (size_t i = 0; i < count && !call->quiet; i++) {
+        fputs(" /", stderr);
+        print_text_to(stderr, levels->text[i]);
+        fputs(i + 1 < count ? "," : "\n", stderr);
+    }
 }
 
 static int tell(const cli_call *call, report *doc, bool cleans, size_t removed,

@@ -43,6 +43,7 @@ class Door:
                 ("H5VLconnector_str_to_info", ctypes.c_int, text, identifier, ctypes.POINTER(pointer)),
                 ("H5VLfree_connector_info", ctypes.c_int, identifier, pointer),
                 ("H5VLclose", ctypes.c_int, identifier),
+                ("H5VLcmp_connector_cls", ctypes.c_int, ctypes.POINTER(ctypes.c_int), identifier, identifier),
                 ("H5Pget_vol_id", ctypes.c_int, identifier, ctypes.POINTER(identifier)),
                 ("H5Pset_vol", ctypes.c_int, identifier, identifier, pointer)):
             function = getattr(hdf5, name)
@@ -83,13 +84,15 @@ class Door:
 
     def is_chosen(self, plist):
         """True if the list has the connector already: by driver="zarr", or from the environment."""
-        found = ctypes.c_int64()
+        found, order = ctypes.c_int64(), ctypes.c_int(1)
         with self.lock:
             connector = self._load()
             if self.hdf5.H5Pget_vol_id(plist.id, ctypes.byref(found)) < 0:
                 return False
+            # In HDF5 2.x one connector has many identifiers.
+            self.hdf5.H5VLcmp_connector_cls(ctypes.byref(order), found, connector)
             self.hdf5.H5VLclose(found)
-        return found.value == connector
+        return order.value == 0
 
 
 def _option(name, value):

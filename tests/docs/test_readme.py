@@ -78,6 +78,23 @@ def outputs(installed, tmp_path_factory):
     return [(language, text, getattr(reader, language)(text)) for language, text in blocks()]
 
 
+def first_screen():
+    """The lines of its last block, above the table."""
+    text = (SOURCE / "README.md").read_text().split("## Which line for which program")[0]
+    return re.findall(r"^    (\S.*)$", text.split("\nThen, ")[1], re.M)
+
+
+def test_the_first_screen(installed, tmp_path):
+    """Lines of a shell, and one of Python, for which the variable stands in place of the wheel's import."""
+    reader = ReadmeReader(tmp_path, installed)
+    (tmp_path / "tests").symlink_to(SOURCE / "tests")
+    python, *shell = first_screen()
+    assert python.startswith("import zarrbridge, h5py; ")
+    reader.run("env", "HDF5_VOL_CONNECTOR=zarr", sys.executable, "-c", python.replace("zarrbridge, ", ""))
+    assert (tmp_path / "x.zarr/t/zarr.json").exists()
+    assert "/landsat" in "".join(reader.sh(line) for line in shell) and len(shell) == 2
+
+
 def output_of(outputs, wanted):
     """What the one block printed that holds the wanted text."""
     (found,) = [told for _, text, told in outputs if wanted in text]

@@ -97,6 +97,9 @@ STORE = """
 import numpy
 with h5py.File("x.zarr", "w", driver="zarr", shards="8x8", chunks="4x4") as file:
     file.create_dataset("t", data=numpy.arange(256.0).reshape(16, 16), compression="gzip")
+    file["plain"] = numpy.ones((16, 16))
+import json
+assert json.load(open("x.zarr/plain/zarr.json"))["chunk_grid"]["configuration"]["chunk_shape"] == [8, 8]
 with h5py.File("y.zarr", "w") as file: file["t"] = [1.5, 2.5]
 assert (h5py.File("x.zarr")["t"][3, ::2] == numpy.arange(48.0, 64)[::2]).all()
 with h5py.File("y.zarr", "a") as file: file["u"] = 1
