@@ -48,7 +48,8 @@ def plain(value):
 
 
 def attributes(of):
-    return [(name, plain(of.getncattr(name))) for name in of.ncattrs()]
+    """Not in their order: HDF5's own files have them, after reopening, as they lie in the object's header."""
+    return sorted((name, plain(of.getncattr(name))) for name in of.ncattrs())
 
 
 def variable(v):
