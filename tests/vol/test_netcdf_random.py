@@ -54,8 +54,10 @@ def attributes(of):
 
 def variable(v):
     v.set_auto_maskandscale(False)
+    # netCDF chooses chunks by the length of the scale, which in its own files may be shorter than the dimension
+    chunks = None if any(d.isunlimited() for d in v.get_dims()) else v.chunking()
     kind = v.datatype if isinstance(v.datatype, np.dtype) or v.datatype is str else v.datatype.name
-    return (str(kind), [d.name for d in v.get_dims()], [path_of(d.group()) for d in v.get_dims()], v.shape, v.chunking(),
+    return (str(kind), [d.name for d in v.get_dims()], [path_of(d.group()) for d in v.get_dims()], v.shape, chunks,
             sorted((v.filters() or {}).items()), attributes(v), plain(v[...]))
 
 
