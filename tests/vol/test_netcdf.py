@@ -168,7 +168,7 @@ def test_other_programs_change_the_store(both):
     {"band": 3}, {"band": {"length": -1, "attributes": {}}}, {"band": {"length": 2**64 - 1}},
     {"../out": {"length": 2, "attributes": {}}, "a/b": {"length": 2, "attributes": {}}},
     {"": {"length": 1, "attributes": {}}, "..": {"length": 1, "attributes": {}}}, [], "text",
-    {"__x": {"length": 1, "attributes": {}}, "zero": {"length": 2, "attributes": []}},
+    {".": {"length": 1, "attributes": {}}, "zero": {"length": 2, "attributes": []}},
 ])
 def test_records_that_nobody_could_have_written_are_not_shown(tmp_path, record):
     path = tmp_path / "r.zarr"

@@ -108,6 +108,22 @@ def test_programs_that_are_not_netcdf_keep_their_lengths(tmp_path):
     assert zarr.open_array(tmp_path / "h.zarr/v", mode="r").shape == (2,)
 
 
+# ---- Dimensions of one name ----
+
+def test_a_group_has_a_dimension_called_as_one_above(both):
+    """A variable below has that of above, made before its group had one, and there is no array of that name."""
+    for path in both:
+        with netCDF4.Dataset(path, "w") as f:
+            f.createDimension("b", 5)
+            group = f.createGroup("h")
+            group.createVariable("v", "i4", ("b",))[:] = 1
+            f.sync()
+            group.createDimension("b", 3)
+            group.createVariable("w", "i4", ("b",))[:] = 2
+    text = dump(both[0])
+    assert dump(both[1]) == text and "int v(/b)" in text and "int w(b)" in text
+
+
 # ---- Stores that netCDF has not made ----
 
 def foreign(folder, coordinates):

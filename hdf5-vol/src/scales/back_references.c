@@ -18,10 +18,6 @@ typedef struct listing {
     uint64_t count;
 } listing;
 
-void vol_back_change(vol_file *file) {
-    file->named_dimensions++;
-}
-
 /* ---- Datasets that names attach ---- */
 
 void vol_back_write(zb_json_writer *out, const char *dataset, uint32_t d) {
@@ -54,7 +50,7 @@ static void add_dataset(listing *list, vol_node *dataset) {
 /* Groups below which no dataset has dimensions by names alone are known as such: netCDF's files
    have no others. */
 static bool add_below(listing *list, vol_node *group) {
-    const uint64_t now = group->file->named_dimensions + 1;
+    const uint64_t now = vol_scales_named_dimensions(group->file) + 1;
     bool any = false;
     if (group->all_stated == now)
         return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * REFERENCE_LIST of a scale, where names alone attach datasets to it (dimensions.h). It takes a look
- * at all datasets of the scale's group and of those below, so that it is made only for programs
- * that ask for it by its name, in files that are written: those detach and attach scales.
+ * REFERENCE_LIST of a scale, where names alone attach datasets to it (dimensions.h). It takes a
+ * look at all datasets of the scale's group and of those below, so that it is made only for
+ * programs that ask for it by its name, in files that are written: those detach and attach scales.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_SCALES_BACK_REFERENCES_H
 #define ZARRBRIDGE_HDF5_VOL_SCALES_BACK_REFERENCES_H
@@ -25,8 +25,5 @@ bool vol_back_complete(vol_attrs *attrs, vol_node *node, const char *name);
 /* The elements for the datasets that names attach to a scale, with paths, as a JSON list; NULL
    without memory. */
 zb_json *vol_back_by_name(vol_node *scale);
-
-/* Datasets may have dimensions by names alone that had none before. */
-void vol_back_change(vol_file *file);
 
 #endif

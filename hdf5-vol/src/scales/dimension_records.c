@@ -5,7 +5,9 @@
 #include "dataset/edit_dataset.h"
 #include "dataset/max_shape.h"
 #include "links/links.h"
+#include "links/places.h"
 #include "scales/dimensions.h"
+#include "scales/scales.h"
 #include "tree/side.h"
 #include "tree/waiting.h"
 #include "tree/waiting_store.h"
@@ -29,22 +31,38 @@ static bool need_list(vol_node *group) {
 /* ---- Showing ---- */
 
 static bool is_sound(const char *name, const zb_json *record, uint64_t *length) {
-    const bool is_name = *name && *name != '.' && strncmp(name, "__", 2) != 0 && !strchr(name, '/');
+    const bool is_name =
+        *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !strchr(name, '/');
     return is_name && zb_json_uint64(zb_json_get(record, "length"), length) &&
            *length <= INT64_MAX &&
            zb_json_kind_of(zb_json_get(record, "attributes")) == ZB_JSON_OBJECT;
+}
+
+/* Whether an array beside a dimension, which is not shown yet, has it. What is stated counts more
+   than a name, which may be that of a dimension of a group above. */
+static bool has_dimension(vol_node *array, uint32_t d, vol_node *group, const char *name) {
+    const zb_json *scales = vol_scales_get(array);
+    const char *now = vol_scales_name_now(array, d);
+    const zb_json *first = zb_json_first(vol_scales_names(array, scales, d, array->name).list);
+    char *stored = NULL;
+    if (!now || strcmp(now, name) != 0)
+        return false;
+    if (!first || !zb_json_string(first))
+        return true;
+    const bool is_it = vol_place_parent(array, zb_json_string(first), &stored) == group;
+    free(stored);
+    return is_it;
 }
 
 /* The length that arrays of the group have along the dimension, if they differ from the record. */
 static uint64_t length_beside(vol_node *group, const char *name, uint64_t length) {
     for (size_t i = 0; i < vol_links_count(group); i++) {
         vol_link_open(vol_links_at(group, i), NULL); /* one that cannot be read has no length */
-        const vol_node *array = vol_links_at(group, i)->node;
+        vol_node *array = vol_links_at(group, i)->node;
         const zb_array_info *info =
             array && array->kind == VOL_DATASET ? zb_node_array(array->zarr) : NULL;
         for (uint32_t d = 0; info && info->dimension_names && d < info->ndim; d++)
-            if (info->dimension_names[d] && strcmp(info->dimension_names[d], name) == 0 &&
-                info->shape[d] != length)
+            if (info->shape[d] != length && has_dimension(array, d, group, name))
                 return info->shape[d];
     }
     return length;

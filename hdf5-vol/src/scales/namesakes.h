@@ -9,8 +9,8 @@
    look for coordinates; NULL when there is none. */
 vol_node *vol_namesake(const vol_node *dataset, const char *name);
 
-/* Whether other Zarr programs would take a dataset for the coordinate of that name which lies nearer
-   than the scale. Those with other than one dimension are none. */
+/* Whether other Zarr programs would take a dataset for the coordinate of that name which lies
+   nearer than the scale. Those with other than one dimension are none. */
 bool vol_namesake_hides(const vol_node *dataset, const vol_node *scale);
 
 /* The dataset `name` in the group `level` steps above the array's own; NULL when there is none. */

@@ -6,7 +6,6 @@
 #include "links/place_text.h"
 #include "links/places.h"
 #include "objects/paths.h"
-#include "scales/back_references.h"
 #include "scales/scale_names.h"
 #include "scales/scale_paths.h"
 #include "scales/scales.h"
@@ -166,6 +165,6 @@ enum zb_code vol_scales_copied(vol_node *from, vol_node *to, zb_error *err) {
     conversion how = {.paths = {.convert = to_copied}, .from = from, .to = to};
     vol_moved_outdate(from->file);
     vol_moved_outdate(to->file);
-    vol_back_change(to->file);
+    vol_scales_name_dimensions(to->file);
     return each_below(to, copy_one, &how, err);
 }

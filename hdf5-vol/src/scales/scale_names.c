@@ -4,7 +4,6 @@
 
 #include "attributes/attribute_list.h"
 #include "dataset/edit_dataset.h"
-#include "scales/back_references.h"
 #include "scales/lengths.h"
 #include "scales/namesakes.h"
 #include "scales/scales.h"
@@ -61,7 +60,7 @@ static enum zb_code set_member(vol_node *dataset, const zb_json *scales, const c
     vol_lengths_change(dataset->file);
     dataset->file->scale_changes++;
     if (!scales)
-        vol_back_change(dataset->file);
+        vol_scales_name_dimensions(dataset->file);
     dataset->file->changes++;
     return code;
 }

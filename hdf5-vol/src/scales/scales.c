@@ -73,6 +73,14 @@ enum vol_scale_opinion vol_scales_ask(const vol_scale_names *says, const char *n
     return own || label || zb_json_first(says->list) ? VOL_SCALE_DIFFERS : VOL_SCALE_SILENT;
 }
 
+void vol_scales_name_dimensions(vol_file *file) {
+    file->named_dimensions++;
+}
+
+uint64_t vol_scales_named_dimensions(const vol_file *file) {
+    return file->named_dimensions;
+}
+
 const char *vol_scales_name_now(const vol_node *dataset, uint32_t d) {
     const zb_array_info *info = zb_node_array(dataset->zarr);
     return info->dimension_names ? info->dimension_names[d] : NULL;

@@ -59,6 +59,10 @@ vol_node *vol_scales_first(const vol_node *dataset, const zb_json *list);
 enum vol_scale_opinion { VOL_SCALE_SILENT, VOL_SCALE_AGREES, VOL_SCALE_DIFFERS };
 enum vol_scale_opinion vol_scales_ask(const vol_scale_names *says, const char *name);
 
+/* Datasets may have dimensions by names alone that had none before; counts that. */
+void vol_scales_name_dimensions(vol_file *file);
+uint64_t vol_scales_named_dimensions(const vol_file *file);
+
 /* The name of a dimension; NULL when it has none. */
 const char *vol_scales_name_now(const vol_node *dataset, uint32_t d);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Changing the hierarchy: see edit.h. */
-#include "scales/back_references.h"
 #include "tree/edit.h"
 
 #include "attributes/attribute_list.h"
@@ -500,7 +499,7 @@ enum zb_code vol_edit_refresh(vol_node *node, zb_error *err) {
                        "'%s' has become another kind of object: close it and open it again",
                        node->path);
     node->file->changes++;
-    vol_back_change(node->file);
+    vol_scales_name_dimensions(node->file);
     vol_node_attrs_outdate(node);
     vol_node_attrs_unnumber(node);
     if (node->kind == VOL_DATASET) {
