@@ -58,7 +58,7 @@ import sys, xarray
 with xarray.open_dataset("x.nc", engine="netcdf4", CHUNKS) as data:
     print(sorted(data.variables), dict(data.sizes), data.attrs, data.t.attrs, data.time.values)
     mean = data[["t"]].mean("time").load()
-    print(mean.t.values.tolist(), data.t[2:4, 1:].sum().item())
+    print(mean.t.values.tolist(), float(data.t[2:4, 1:].sum()))
     mean.to_netcdf("out.nc", engine="netcdf4", format="NETCDF4")
 """
 
@@ -225,6 +225,8 @@ def folder_of(tmp_path_factory):
     def make(name):
         if name in made:
             return made[name]
+        if name == "gdal" and not Path(os.environ["GDAL_DRIVER_PATH"]).is_dir():
+            pytest.skip("the GDAL driver is not built")
         folder = made[name] = tmp_path_factory.mktemp(name)
         here = str(Path(__file__).parent)
         code = f"import sys; sys.path.insert(0, {here!r}); import warnings; warnings.simplefilter('ignore')\n" \
@@ -408,13 +410,13 @@ def test_ncview_shows_the_same_picture(have, folder_of, tmp_path):
 
 # ---- Packages of the index ----
 
-WHEELS = ("netCDF4==1.7.5.1.post1", "xarray==2026.9.0", "dask==2026.8.0")
+WHEELS = ("netCDF4==1.7.5.1.post1", "dask==2026.8.0")
 
 
 @pytest.mark.parametrize("store", by_length(("xarray",), ("xarray", "netcdf", "h5py")))
 @pytest.mark.parametrize("script", ["netcdf4.py", "with_dask.py"])
 def test_wheel_of_netcdf4(have, folder_of, tmp_path, script, store):
     have("nccopy")
-    python = venv("netcdf4", *WHEELS)
+    python = venv("netcdf4", *WHEELS, system=True)
     places(tmp_path, folder_of(store), False)
     check_same(tmp_path, f"'{python}' {script} x.nc")
