@@ -2,8 +2,8 @@
 """Programs that insist on a file, on stores of all libraries through doors: they print, and write, what they do with a
 native copy of the same data. The copy has the values that zarr-python reads.
 
-A row of PROGRAMS is a line for the shell, in a folder where x.nc is a door or that copy. In the gate each runs on the
-first of its stores, and ncdump on all; `tools/test --all` runs each on all of them."""
+A row of PROGRAMS is a line for the shell, in a folder where x.nc is a door or that copy. In the gate some run on the
+first of their stores, and ncdump on all; `tools/test --all` runs each on all of them."""
 
 import json
 import os
@@ -58,7 +58,7 @@ import sys, xarray
 with xarray.open_dataset("x.nc", engine="netcdf4", CHUNKS) as data:
     print(sorted(data.variables), dict(data.sizes), data.attrs, data.t.attrs, data.time.values)
     mean = data[["t"]].mean("time").load()
-    print(mean.t.values.tolist(), data.t[2:4, 1:].sum().item())
+    print(mean.t.values.tolist(), float(data.t[2:4, 1:].sum()))
     mean.to_netcdf("out.nc", engine="netcdf4", format="NETCDF4")
 """
 
@@ -186,9 +186,10 @@ PROGRAMS = {
     "netcdf4-appends": Program("$PYTHON appends.py x.nc", ("netcdf",), "netCDF4", writes_x=True),
     "xarray": Program("$PYTHON xarray_netcdf4.py", ("xarray", "netcdf", "h5py"), "netCDF4"),
 }
-FIRST = [(name, store) for name, row in PROGRAMS.items() for store in row.stores[:1]]
+GATE = ("ncgen", "nccopy", "nces", "ncra", "nco-pipeline", "cdo-timmean", "cdo-nco-nccopy", "gmt-grdinfo", "fortran",
+        "r-ncdf4", "netcdf4-appends", "xarray")  # vol_doors has more of NCO
 EACH = [(name, store) for name, row in PROGRAMS.items() for store in row.stores]
-PAIRS = by_length(FIRST + [("ncdump", store) for store in ALL[1:]], EACH)
+PAIRS = by_length([(name, PROGRAMS[name].stores[0]) for name in GATE] + [("ncdump", store) for store in ALL], EACH)
 
 SCRIPTS = {"netcdf4.py": NETCDF4, "appends.py": NETCDF4_APPENDS, "r.R": R, "fortran.f90": FORTRAN, "ferret.jnl": FERRET,
            "xarray_netcdf4.py": XARRAY.replace(", CHUNKS", ""), "with_dask.py": XARRAY.replace("CHUNKS", "chunks={'time': 2}")}
@@ -225,6 +226,8 @@ def folder_of(tmp_path_factory):
     def make(name):
         if name in made:
             return made[name]
+        if name == "gdal" and not Path(os.environ["GDAL_DRIVER_PATH"]).is_dir():
+            pytest.skip("the GDAL driver is not built")
         folder = made[name] = tmp_path_factory.mktemp(name)
         here = str(Path(__file__).parent)
         code = f"import sys; sys.path.insert(0, {here!r}); import warnings; warnings.simplefilter('ignore')\n" \
@@ -408,13 +411,13 @@ def test_ncview_shows_the_same_picture(have, folder_of, tmp_path):
 
 # ---- Packages of the index ----
 
-WHEELS = ("netCDF4==1.7.5.1.post1", "xarray==2026.9.0", "dask==2026.8.0")
+WHEELS = ("netCDF4==1.7.5.1.post1", "dask==2026.8.0")
 
 
 @pytest.mark.parametrize("store", by_length(("xarray",), ("xarray", "netcdf", "h5py")))
 @pytest.mark.parametrize("script", ["netcdf4.py", "with_dask.py"])
 def test_wheel_of_netcdf4(have, folder_of, tmp_path, script, store):
     have("nccopy")
-    python = venv("netcdf4", *WHEELS)
+    python = venv("netcdf4", *WHEELS, system=True)
     places(tmp_path, folder_of(store), False)
     check_same(tmp_path, f"'{python}' {script} x.nc")
