@@ -76,6 +76,10 @@ ZB_API enum zb_code zb_array_get_encoded(const zb_node *array, const zb_chain *t
 /* Frees what the call above has made; data that the caller has set stay. */
 ZB_API void zb_encoded_clear(zb_encoded *chunks, size_t count);
 
+/* Whether chunks that could not be moved may be copied by their elements instead: the error is
+   about them, or another writer was in the way. All other errors would only come again. */
+ZB_API bool zb_encoded_may_decode(enum zb_code code);
+
 #ifdef __cplusplus
 }
 #endif

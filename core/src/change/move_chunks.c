@@ -204,7 +204,7 @@ static enum zb_code run_encoded(moving *m, zb_error *err) {
 
 static enum zb_code run_moving(moving *m, zb_error *err) {
     enum zb_code code = m->count ? run_encoded(m, err) : ZB_OK;
-    if (code && code != ZB_ECANCELLED)
+    if (zb_encoded_may_decode(code))
         code = run_elements(m, err);
     m->count = 0;
     return code;

@@ -112,6 +112,10 @@ enum zb_code zb__blosc_check(const uint8_t *in, size_t size, size_t decoded, zb_
     return code;
 }
 
+bool zb__blosc_has_sums(const uint8_t *in, size_t size) {
+    return size >= ZB__BLOSC_HEADER && in[2] >> ZB__BLOSC_FORMAT_SHIFT == ZB__BLOSC_ZLIB;
+}
+
 /* ---- One block of one stream --- */
 
 #define STREAM_AT ZB__BLOSC_AROUND /* behind the header, the block's start, the stream's length */

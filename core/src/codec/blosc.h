@@ -66,6 +66,9 @@ size_t zb__blosc_wrap(const zb__blosc_single *single, uint8_t *out);
 /* Whether a container is one. False for damage, too. */
 bool zb__blosc_unwrap(const uint8_t *in, size_t size, zb__blosc_single *single);
 /* ZB_EFORMAT, ZB_EUNSUPPORTED for a header that does not go with the sizes; decodes nothing. */
+/* Whether the streams in a container have checksums: those of zlib. */
+bool zb__blosc_has_sums(const uint8_t *in, size_t size);
+
 enum zb_code zb__blosc_check(const uint8_t *in, size_t size, size_t decoded, zb_error *err);
 
 /* BloscLZ, blosc's own compressor (an LZ77 of bytes, a relative of FastLZ), and snappy, for the

@@ -2,6 +2,7 @@
 /* See chain.h. */
 #include "codec/chain.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "codec/blosc.h"
@@ -121,14 +122,22 @@ zb__chain_change zb__chain_compare(const zb__chunk_layout *from, const zb__chunk
     return c;
 }
 
+/* The edge cuts the chunk, and its elements can be looked at one by one. */
+static bool has_outside(const zb__chain_change *c, const zb__chain_edge *edge) {
+    return edge && c->way != ZB__CHAIN_NONE && !c->from->pipeline->is_variable;
+}
+
 /* Zstandard's frames become those that tell their size: not all readers take others. */
 static bool ends_with_zstd(const zb__chain_change *c) {
     return c->from_count > 0 && stream_of(c->from->pipeline, c->from_count - 1) == ZB__STREAM_ZSTD;
 }
 
-uint64_t zb__chain_bound(const zb__chain_change *c, const uint8_t *in, size_t size) {
-    if (c->way == ZB__CHAIN_NONE ||
-        (c->way == ZB__CHAIN_SAME && !(ends_with_zstd(c) && zb__zstd_lacks_size(in, size))))
+uint64_t zb__chain_bound(const zb__chain_change *c, const zb__chain_edge *edge, const uint8_t *in,
+                         size_t size) {
+    if (c->way == ZB__CHAIN_NONE)
+        return 0;
+    if (c->way == ZB__CHAIN_SAME && !has_outside(c, edge) &&
+        !(ends_with_zstd(c) && zb__zstd_lacks_size(in, size)))
         return 0;
     const uint64_t sums = c->to->pipeline->codec_count - c->to_count;
     const uint64_t kept = zb__bound_sum(size, ZB__BLOSC_AROUND + ZB__DEFLATE_AROUND +
@@ -182,9 +191,9 @@ static enum zb_code check_front(const zb__chunk_layout *layout, size_t count, zb
     case ZB__STREAM_SHUFFLED:
         return check_size(size, size_behind(layout, count), err);
     case ZB__STREAM_BLOSC:
-        if (inside <= SIZE_MAX)
-            return zb__blosc_check(in, size, (size_t)inside, err);
-        break;
+        if (inside > SIZE_MAX || zb__blosc_has_sums(in, size))
+            break;
+        return zb__blosc_check(in, size, (size_t)inside, err);
     case ZB__STREAM_ZSTD:
         code = zb__zstd_survey(in, size, &checksum, &content, err);
         if (code)
@@ -240,21 +249,65 @@ static enum zb_code bring(const zb__chain_change *c, zb__scratch *scratch, const
     return ZB_OK;
 }
 
+static enum zb_code open_elements(const zb__chain_change *c, zb__scratch *scratch,
+                                  const uint8_t *in, size_t size, zb__elements *elements,
+                                  zb_error *err) {
+    enum zb_code code = zb__elements_serialised(c->from, scratch, in, size, elements, err);
+    if (code)
+        return code;
+    if (zb__chunk_layout_has_heap(c->from))
+        return zb__elements_open(c->from, scratch, elements, err);
+    elements->data = elements->heap;
+    return ZB_OK;
+}
+
+static enum zb_code encode_elements(const zb__chain_change *c, zb__scratch *scratch,
+                                    const zb__elements *elements, uint8_t *out, size_t capacity,
+                                    size_t *written, zb_error *err) {
+    const uint8_t *brought;
+    enum zb_code code = bring(c, scratch, elements->data, &brought, err);
+    return code
+               ? code
+               : zb__chunk_encode(c->to, scratch, brought, NULL, true, out, capacity, written, err);
+}
+
 static enum zb_code make_anew(const zb__chain_change *c, zb__scratch *scratch, const uint8_t *in,
                               size_t size, uint8_t *out, size_t capacity, size_t *written,
                               zb_error *err) {
     zb__elements elements = {0};
-    const uint8_t *brought;
-    enum zb_code code = zb__elements_serialised(c->from, scratch, in, size, &elements, err);
-    if (!code && zb__chunk_layout_has_heap(c->from))
-        code = zb__elements_open(c->from, scratch, &elements, err);
-    else
-        elements.data = elements.heap;
-    if (!code)
-        code = bring(c, scratch, elements.data, &brought, err);
-    return code
-               ? code
-               : zb__chunk_encode(c->to, scratch, brought, NULL, true, out, capacity, written, err);
+    enum zb_code code = open_elements(c, scratch, in, size, &elements, err);
+    return code ? code : encode_elements(c, scratch, &elements, out, capacity, written, err);
+}
+
+/* Sets the elements from..end of a row. False where they were that already. */
+static bool set_fill(uint8_t *row, uint64_t from, uint64_t end, const uint8_t *fill, size_t item) {
+    bool changed = false;
+    for (uint64_t i = from; i < end; i++) {
+        if (memcmp(row + i * item, fill, item) != 0) {
+            memcpy(row + i * item, fill, item);
+            changed = true;
+        }
+    }
+    return changed;
+}
+
+/* Sets the elements outside the array, row by row, to one of the pipeline's type. False where they
+   were that already. */
+static bool fill_outside(const zb__chunk_layout *layout, const zb__chain_edge *edge,
+                         const uint8_t *fill, uint8_t *elements) {
+    const zb__pipeline *pipeline = layout->pipeline;
+    const uint32_t last = pipeline->ndim - 1;
+    const uint64_t row = layout->stored_shape[last], inside = edge->inside[pipeline->axis[last]];
+    const size_t item = pipeline->dtype.size;
+    bool changed = false;
+    for (uint64_t at = 0; at < layout->decoded_size / item; at += row) {
+        uint64_t rest = at / row;
+        bool is_outside = false;
+        for (uint32_t i = last; i-- > 0; rest /= layout->stored_shape[i])
+            is_outside |= rest % layout->stored_shape[i] >= edge->inside[pipeline->axis[i]];
+        changed |= set_fill(elements + at * item, is_outside ? 0 : inside, row, fill, item);
+    }
+    return changed;
 }
 
 static enum zb_code rewrap_deflate(const zb__chain_change *c, zb__scratch *scratch,
@@ -355,23 +408,44 @@ static enum zb_code rewrap(const zb__chain_change *c, zb__scratch *scratch, cons
     return code;
 }
 
-enum zb_code zb__chain_run(const zb__chain_change *c, zb__scratch *scratch, const uint8_t *in,
-                           size_t size, uint8_t *out, size_t capacity, size_t *written,
-                           zb_error *err) {
-    bool fits = false;
+/* *done: elements outside the array were something else, and the chunk is encoded without them. */
+static enum zb_code run_at_edge(const zb__chain_change *c, const zb__chain_edge *edge,
+                                zb__scratch *scratch, const uint8_t *in, size_t size, uint8_t *out,
+                                size_t capacity, size_t *written, bool *done, zb_error *err) {
+    const zb_dtype dtype = c->from->pipeline->dtype;
+    zb__elements elements = {0};
+    uint8_t *fill = malloc(dtype.size);
+    if (!fill)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a fill value");
+    zb__convert(in_host_order(dtype), edge->fill, 0, dtype, fill, 0, 1);
+    enum zb_code code = open_elements(c, scratch, in, size, &elements, err);
+    *done = !code && fill_outside(c->from, edge, fill, elements.data);
+    free(fill);
+    return *done ? encode_elements(c, scratch, &elements, out, capacity, written, err) : code;
+}
+
+enum zb_code zb__chain_run(const zb__chain_change *c, const zb__chain_edge *edge,
+                           zb__scratch *scratch, const uint8_t *in, size_t size, uint8_t *out,
+                           size_t capacity, size_t *written, zb_error *err) {
+    bool fits = false, done = false;
     enum zb_code code = zb__chunk_layout_check_stored(c->from, size, err);
     if (code)
         return code;
     if (c->way == ZB__CHAIN_NONE)
         return zb_fail(err, ZB_EUNSUPPORTED, "an encoded chunk cannot be moved: %s", c->reason);
-    if (c->way == ZB__CHAIN_SAME && zb__chain_bound(c, in, size) == 0) {
+    const uint64_t bound = zb__chain_bound(c, edge, in, size);
+    if (c->way == ZB__CHAIN_SAME && bound == 0) {
         *written = size;
         code = open_sums(c->from->pipeline, c->from_count, &in, &size, err);
         return code ? code : check_front(c->from, c->from_count, scratch, in, size, err);
     }
-    if (capacity < zb__chain_bound(c, in, size))
+    if (capacity < bound)
         return zb_fail(err, ZB_EINVAL, "a chunk of %zu bytes cannot be changed into %zu", size,
                        capacity);
+    if (has_outside(c, edge))
+        code = run_at_edge(c, edge, scratch, in, size, out, capacity, written, &done, err);
+    if (code || done)
+        return code;
     if (c->way != ZB__CHAIN_ANEW)
         code = rewrap(c, scratch, in, size, out, written, &fits, err);
     return fits || (code && code != ZB_EUNSUPPORTED)

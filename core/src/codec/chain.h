@@ -41,14 +41,23 @@ typedef struct zb__chain_change {
 
 zb__chain_change zb__chain_compare(const zb__chunk_layout *from, const zb__chunk_layout *to);
 
-/* The room that the change of the chunk in[0..size) needs; 0 where its bytes stay. */
-uint64_t zb__chain_bound(const zb__chain_change *change, const uint8_t *in, size_t size);
+/* A chunk that the edge of its array cuts. Elements outside the array become the fill value, as in
+   all chunks that are written: they may be what was there before the array became smaller. */
+typedef struct zb__chain_edge {
+    uint64_t inside[ZB_MAX_NDIM]; /* elements in the array, from the chunk's first one */
+    const void *fill;             /* one element, in the host's order */
+} zb__chain_edge;
+
+/* The room that the change of the chunk in[0..size) needs; 0 where its bytes stay. `edge` may be
+   NULL, as below. */
+uint64_t zb__chain_bound(const zb__chain_change *change, const zb__chain_edge *edge,
+                         const uint8_t *in, size_t size);
 
 /* Changes in[0..size), which lies outside the scratch. Without room (zb__chain_bound) it only
    checks, and *written is size. The errors of decoding it, where it is damaged; ZB_EUNSUPPORTED for
    ZB__CHAIN_NONE. Any thread. */
-enum zb_code zb__chain_run(const zb__chain_change *change, zb__scratch *scratch, const uint8_t *in,
-                           size_t size, uint8_t *out, size_t capacity, size_t *written,
-                           zb_error *err);
+enum zb_code zb__chain_run(const zb__chain_change *change, const zb__chain_edge *edge,
+                           zb__scratch *scratch, const uint8_t *in, size_t size, uint8_t *out,
+                           size_t capacity, size_t *written, zb_error *err);
 
 #endif

@@ -130,6 +130,23 @@ void zb__encoded_place(const zb_node *node, const uint64_t *inner_index, uint64_
     }
 }
 
+bool zb_encoded_may_decode(enum zb_code code) {
+    return code == ZB_EFORMAT || code == ZB_ECHECKSUM || code == ZB_EUNSUPPORTED ||
+           code == ZB_ELIMIT || code == ZB_ECONFLICT;
+}
+
+bool zb__encoded_is_cut(const zb_node *array, const uint64_t *inner_index, zb__chain_edge *edge) {
+    const zb_array_info *info = &array->array->info;
+    bool is_cut = false;
+    edge->fill = info->fill_value;
+    for (uint32_t d = 0; d < info->ndim; d++) {
+        const uint64_t left = info->shape[d] - inner_index[d] * info->inner_shape[d];
+        edge->inside[d] = left < info->inner_shape[d] ? left : info->inner_shape[d];
+        is_cut |= left < info->inner_shape[d];
+    }
+    return is_cut;
+}
+
 bool zb__encoded_exists(const zb_node *node, const uint64_t *inner_index) {
     uint64_t index[ZB_MAX_NDIM], number;
     zb__encoded_place(node, inner_index, index, &number);
@@ -316,11 +333,14 @@ static enum zb_code change_one(void *context, size_t item, zb__scratch *scratch,
     size_t written;
     if (chunk->size == 0)
         return ZB_OK;
-    const uint64_t bound = zb__chain_bound(&g->change, chunk->data, chunk->size);
+    zb__chain_edge place;
+    const zb__chain_edge *edge = zb__encoded_is_cut(g->node, chunk->index, &place) ? &place : NULL;
+    const uint64_t bound = zb__chain_bound(&g->change, edge, chunk->data, chunk->size);
     uint8_t *out = bound && bound <= SIZE_MAX / 2 ? malloc((size_t)bound) : NULL;
-    enum zb_code code = bound && !out ? zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk")
-                                      : zb__chain_run(&g->change, scratch, chunk->data, chunk->size,
-                                                      out, (size_t)bound, &written, err);
+    enum zb_code code = bound && !out
+                            ? zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk")
+                            : zb__chain_run(&g->change, edge, scratch, chunk->data, chunk->size,
+                                            out, (size_t)bound, &written, err);
     if (code) {
         zb__stored_chunk stored = chunk_at(g, item);
         const zb__leaf leaf = {.chunk = &stored,

@@ -3,6 +3,7 @@
 #ifndef ZB_READ_ENCODED_H
 #define ZB_READ_ENCODED_H
 
+#include "codec/chain.h"
 #include "codec/chunk_layout.h"
 #include "zarrbridge/encoded.h"
 #include "zarrbridge/sys/store.h"
@@ -20,6 +21,9 @@ void zb__encoded_place(const zb_node *array, const uint64_t *inner_index, uint64
 /* Whether the array's grid has such an innermost chunk, the array's edge or not. */
 bool zb__encoded_exists(const zb_node *array, const uint64_t *inner_index);
 
+/* Whether the array's edge cuts an innermost chunk, and where. The edge borrows from the node. */
+bool zb__encoded_is_cut(const zb_node *array, const uint64_t *inner_index, zb__chain_edge *edge);
+
 /* Encoded chunks in the order of their places. */
 typedef struct zb__placed {
     uint64_t index[ZB_MAX_NDIM]; /* of the chunk or shard */
@@ -27,8 +31,8 @@ typedef struct zb__placed {
     size_t at;                   /* in the caller's list */
 } zb__placed;
 
-/* *out is malloc'ed, [count], and the caller's after an error, too. ZB_EINVAL for chunks outside the
-   grid, and those that are given twice. */
+/* *out is malloc'ed, [count], and the caller's after an error, too. ZB_EINVAL for chunks outside
+   the grid, and those that are given twice. */
 enum zb_code zb__encoded_sort(const zb_node *array, const zb_encoded *chunks, size_t count,
                               zb__placed **out, zb_error *err);
 
@@ -43,8 +47,8 @@ typedef struct zb__encoded {
 
 /* Reads those of the inner_chunks[0..count) that have a size, which is that of their index entry,
    one after the other into bytes[0..their sum), and sets their data. Inner chunks that lie together
-   in the shard are asked for together. The caller has checked the entries (zb__inner_chunk_check).
-   */
+   in the shard are asked for together. The caller has checked the entries
+   (zb__inner_chunk_check). */
 enum zb_code zb__inner_chunks_read(zb_object *object, const uint64_t *entries,
                                    zb__encoded *inner_chunks, uint64_t count, uint8_t *bytes,
                                    zb_error *err);

@@ -342,10 +342,18 @@ static enum zb_code name_inner(const zb__write_layout *layout, uint64_t inner, e
     return layout->shard ? zb_error_prefix(err, code, "inner chunk (%s)", text) : code;
 }
 
-/* An inner chunk in the form of another chain. */
+/* The room that an inner chunk in the form of another chain needs, and the array's edge in it. */
+static uint64_t given_bound(const zb_writer *writer, const zb__given *given, zb__chain_edge *place,
+                            const zb__chain_edge **edge) {
+    *edge = zb__encoded_is_cut(writer->node, given->place, place) ? place : NULL;
+    return zb__chain_bound(given->change, *edge, given->bytes.data, given->bytes.size);
+}
+
 static enum zb_code change_given(encode_run *run, size_t chunk, const zb__given *given,
                                  zb__scratch *scratch, zb__encoded *out, zb_error *err) {
-    const uint64_t bound = zb__chain_bound(given->change, given->bytes.data, given->bytes.size);
+    zb__chain_edge place;
+    const zb__chain_edge *edge;
+    const uint64_t bound = given_bound(run->writer, given, &place, &edge);
     zb__block *block = NULL;
     size_t size = 0;
     if (bound > SIZE_MAX / 2)
@@ -353,12 +361,12 @@ static enum zb_code change_given(encode_run *run, size_t chunk, const zb__given 
     enum zb_code code = bound ? take_block(run, chunk, (size_t)bound, &block, err) : ZB_OK;
     if (code)
         return code;
-    uint8_t *place = block ? block->bytes + block->used : NULL;
-    code = zb__chain_run(given->change, scratch, given->bytes.data, given->bytes.size, place,
+    uint8_t *out_at = block ? block->bytes + block->used : NULL;
+    code = zb__chain_run(given->change, edge, scratch, given->bytes.data, given->bytes.size, out_at,
                          (size_t)bound, &size, err);
     if (block)
         give_block(run, chunk, block, code ? 0 : size);
-    *out = (zb__encoded){block ? place : given->bytes.data, size};
+    *out = (zb__encoded){block ? out_at : given->bytes.data, size};
     return code;
 }
 
@@ -462,12 +470,13 @@ static enum zb_code run_jobs(zb_writer *writer, zb__job *jobs, size_t count, zb_
 /* True if the job's chunk can be put from where it lies. Its first inner chunk decides, so chunks
    on the array's edge of which only the last inner chunks have to be copied pass, too: their copies
    take one inner chunk for each thread. */
-static bool needs_no_block(const zb__job *job) {
+static bool needs_no_block(const zb_writer *writer, const zb__job *job) {
     const zb__write_layout *layout = job->layout;
     for (uint64_t i = 0; job->given && i < layout->inner_chunks; i++) {
+        zb__chain_edge place;
+        const zb__chain_edge *edge;
         const zb__given *given = &job->given[i];
-        if (given->bytes.size &&
-            zb__chain_bound(given->change, given->bytes.data, given->bytes.size) != 0)
+        if (given->bytes.size && given_bound(writer, given, &place, &edge) != 0)
             return false;
     }
     if (job->given)
@@ -498,13 +507,14 @@ static uint64_t most_values(const zb__write_layout *layout, const zb__job *jobs,
 
 /* The most memory that one of the chunks needs while it is encoded: its encoded inner chunks, the
    list of them, and the index that is made of it. */
-static uint64_t bytes_of_one(const zb__write_layout *layout, const zb__job *jobs, size_t count) {
+static uint64_t bytes_of_one(const zb_writer *writer, const zb__job *jobs, size_t count) {
+    const zb__write_layout *layout = &writer->layout;
     uint64_t lists = zb__work_product(layout->inner_chunks, ZB__INNER_LISTS);
     uint64_t inner_chunks = bytes_of_inner_chunks(layout);
     if (layout->inner->pipeline->is_variable)
         return inner_chunks + lists + most_values(layout, jobs, count);
     for (size_t i = 0; i < count; i++) {
-        if (!needs_no_block(&jobs[i]))
+        if (!needs_no_block(writer, &jobs[i]))
             return inner_chunks + lists;
     }
     return lists;
@@ -530,7 +540,7 @@ enum zb_code zb__jobs_run(zb_writer *writer, zb__job *jobs, size_t count, bool i
                           zb_error *err) {
     if (is_reserved)
         return run_jobs(writer, jobs, count, err);
-    uint64_t one = bytes_of_one(&writer->layout, jobs, count), reserved;
+    uint64_t one = bytes_of_one(writer, jobs, count), reserved;
     enum zb_code code = ZB_OK;
     for (size_t done = 0, n; done < count && code == ZB_OK; done += n) {
         n = reserve(one, count - done, lane_width(writer), &reserved);

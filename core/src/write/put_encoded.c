@@ -76,7 +76,8 @@ static enum zb_code add_job(putting *p, size_t first, size_t end, zb_error *err)
         const zb_encoded *chunk = &p->chunks[p->placed[i].at];
         const size_t way = chunk->size ? find_way(&p->ways, chunk->chain) : 0;
         given[p->placed[i].number] = (zb__given){.bytes = {chunk->data, chunk->size},
-                                                 .change = way ? &p->ways.change[way - 1] : NULL};
+                                                 .change = way ? &p->ways.change[way - 1] : NULL,
+                                                 .place = chunk->index};
     }
     return ZB_OK;
 }

@@ -265,6 +265,7 @@ enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__buffered
 typedef struct zb__given {
     zb__encoded bytes;
     const zb__chain_change *change; /* to the array's chain */
+    const uint64_t *place;          /* in the grid of innermost chunks */
 } zb__given;
 
 /* A chunk to encode and put. Its inner chunks come from the caller's memory or from a buffered

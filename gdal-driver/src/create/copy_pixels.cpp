@@ -174,7 +174,7 @@ bool PixelCopy::finish_writing() {
     if (!writing_.valid())
         return true;
     enum zb_code code = writing_.get();
-    if (written_->is_tiles && (code == ZB_EFORMAT || code == ZB_ECHECKSUM)) {
+    if (written_->is_tiles && zb_encoded_may_decode(code)) {
         CPLDebug("ZARR3", "a tile cannot be moved: %s", error_.message);
         written_->is_tiles = false;
         if (!read_pixels(written_))

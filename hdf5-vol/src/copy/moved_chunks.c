@@ -222,8 +222,9 @@ static enum zb_code move_some(importing *i, size_t first, size_t end, zb_error *
         good = read_chunk(i, &i->list.chunk[at], &i->chunks[count]);
     }
     vol_silence_end(i->moves->lib, &silence);
-    enum zb_code code = good ? zb_writer_put_encoded(i->writer, i->chunks, count, err)
-                             : zb_fail(err, ZB_EIO, "a chunk cannot be read as it is encoded");
+    enum zb_code code =
+        good ? zb_writer_put_encoded(i->writer, i->chunks, count, err)
+             : zb_fail(err, ZB_EUNSUPPORTED, "a chunk cannot be read as it is encoded");
     zb_encoded_clear(i->chunks, count);
     return code;
 }
@@ -266,8 +267,11 @@ static herr_t import_list(importing *i) {
     for (size_t first = 0, end; first < i->list.count && result >= 0; first = end) {
         zb_error err = {0};
         end = end_of(&i->list, first);
-        if (move_some(i, first, end, &err) != ZB_OK)
+        const enum zb_code code = move_some(i, first, end, &err);
+        if (zb_encoded_may_decode(code))
             result = copy_some(i, first, end, &err);
+        else if (code)
+            result = fail(i->moves, &err);
     }
     return result;
 }

@@ -49,7 +49,7 @@ static const struct {
     {"[" SHUFFLE "," ZSTD "]", false},
     {"[" SHUFFLE "," ZLIB "," FLETCHER32 "]", true},
     {"[" SHUFFLE "]", false},
-    {"[" BLOSC("zlib", 4) "]", false},
+    {"[" BLOSC("zlib", 4) "]", true},
     {"[" BLOSC("zlib", 4) "," CRC32C "]", true},
     {"[" BLOSC("zstd", 4) "]", false},
     {"[" BLOSC("lz4", 4) "]", false},
@@ -66,11 +66,11 @@ static bool is_whole(const char *codecs) {
     return strstr(codecs, "\"bytes\"") != NULL;
 }
 
-static zb_node *new_array(zb_hierarchy *mem, const char *path, const char *codecs,
-                          const uint64_t *shard) {
+static zb_node *new_array_of(zb_hierarchy *mem, const char *path, const uint64_t *extents,
+                             const char *codecs, const uint64_t *shard) {
     const int32_t fill = 7;
     const zb_array_spec spec = {.ndim = 2,
-                                .shape = shape,
+                                .shape = extents,
                                 .inner_shape = inner,
                                 .shard_shape = shard[0] && !is_whole(codecs) ? shard : NULL,
                                 .dtype = type,
@@ -80,6 +80,11 @@ static zb_node *new_array(zb_hierarchy *mem, const char *path, const char *codec
     zb_error err;
     ASSERT_OK(zb_array_create(mem, path, &spec, &node, &err), err);
     return node;
+}
+
+static zb_node *new_array(zb_hierarchy *mem, const char *path, const char *codecs,
+                          const uint64_t *shard) {
+    return new_array_of(mem, path, shape, codecs, shard);
 }
 
 /* Smooth, noisy or fill, chunk by chunk. */
@@ -297,6 +302,50 @@ static void test_damage(void **state) {
     free(values);
 }
 
+/* What lies outside an array that has become smaller is not brought along: chunks have the fill
+   value there. */
+static void test_outside_is_fill(void **state) {
+    static const uint64_t large[] = {24, 40}, corner[] = {5, 4};
+    static const char *const codecs[] = {"[]", "[" GZIP "]", "[" ZSTD "]", "[" BIG "," GZIP "]"};
+    int32_t *values = malloc(24 * 40 * sizeof *values);
+    zb_error err;
+    (void)state;
+    for (size_t i = 0; i < 24 * 40; i++)
+        values[i] = 99;
+    for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
+        zb_hierarchy *mem;
+        zb_chain *chain;
+        zb_writer *writer;
+        ASSERT_OK(zb_hierarchy_new_mem("mem", &mem, &err), err);
+        zb_node *from = new_array_of(mem, "from", large, codecs[i], shards[0]);
+        zb_node *to = new_array_of(mem, "to", shape, "[]", shards[0]);
+        write_all(from, values);
+        zb_encoded chunk = {.index = corner}, moved = {.index = corner};
+        ASSERT_OK(zb_chain_of(from, &chain, &err), err);
+        ASSERT_OK(zb_array_get_encoded(from, NULL, &chunk, 1, &err), err);
+        chunk.chain = chain;
+        ASSERT_OK(zb_writer_open(to, NULL, &writer, &err), err);
+        ASSERT_OK(zb_writer_put_encoded(writer, &chunk, 1, &err), err);
+        ASSERT_OK(zb_writer_close(writer, &err), err);
+        ASSERT_OK(zb_array_get_encoded(to, NULL, &moved, 1, &err), err);
+        assert_int_equal(moved.size, 4 * 8 * sizeof *values);
+        for (size_t r = 0; r < 4; r++) {
+            for (size_t c = 0; c < 8; c++) {
+                int32_t value;
+                memcpy(&value, (const char *)moved.data + (r * 8 + c) * 4, 4);
+                assert_int_equal(value, 20 + r < ROWS && 32 + c < COLUMNS ? 99 : 7);
+            }
+        }
+        zb_encoded_clear(&chunk, 1);
+        zb_encoded_clear(&moved, 1);
+        zb_chain_free(chain);
+        zb_node_release(from);
+        zb_node_release(to);
+        zb_hierarchy_release(mem);
+    }
+    free(values);
+}
+
 static void test_refused(void **state) {
     static const uint64_t outside[] = {6, 0}, first[] = {0, 0};
     zb_hierarchy *mem;
@@ -321,8 +370,8 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_chains), cmocka_unit_test(test_ways),
-        cmocka_unit_test(test_deflate_stays), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_refused)};
+        cmocka_unit_test(test_all_chains),      cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_deflate_stays),   cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_outside_is_fill), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
