@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Encoded chunks of datasets, between HDF5 files and stores: what the filters of one and the codecs
- * of the other agree on moves as it is (zarrbridge/encoded.h). HDF5 hands out and takes the bytes of
- * chunks (H5Dread_chunk, H5Dwrite_chunk); the core compares, changes and checks them.
+ * of the other agree on moves as it is (zarrbridge/encoded.h). HDF5 hands out and takes the bytes
+ * of chunks (H5Dread_chunk, H5Dwrite_chunk); the core compares, changes and checks them.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_MOVED_CHUNKS_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_MOVED_CHUNKS_H
