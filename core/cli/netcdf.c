@@ -86,11 +86,18 @@ static enum zb_code read_file(const char *path, char **out, zb_error *err) {
     return code;
 }
 
-/* Replaces the file as a whole, with the rights that it has. One without lines goes. */
+static mode_t mode_of_new_files(void) {
+    const mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+/* Replaces the file as a whole, with its owner and its rights. One without lines goes. */
 static enum zb_code write_file(const char *path, const char *text, zb_error *err) {
     struct stat info;
     zb_staging staging;
-    const mode_t mode = stat(path, &info) == 0 ? info.st_mode & 07777 : 0644;
+    const bool is_there = stat(path, &info) == 0;
+    const mode_t mode = is_there ? info.st_mode & 07777 : mode_of_new_files();
     if (!*text)
         return unlink(path) == 0 || errno == ENOENT
                    ? ZB_OK
@@ -99,6 +106,8 @@ static enum zb_code write_file(const char *path, const char *text, zb_error *err
     if (code)
         return code;
     if (write(staging.fd, text, strlen(text)) != (ssize_t)strlen(text) ||
+        (is_there && info.st_uid != geteuid() &&
+         fchown(staging.fd, info.st_uid, info.st_gid) != 0) ||
         fchmod(staging.fd, mode) != 0 || fsync(staging.fd) != 0 || rename(staging.path, path) != 0)
         code = zb_fail_errno(err, errno, "cannot write '%s'", path);
     if (code)
@@ -112,10 +121,10 @@ static enum zb_code write_file(const char *path, const char *text, zb_error *err
 
 static void take_line(settings *s, const char *line, size_t length) {
     static const char library[] = ".LIBRARY=";
-    const char *key = line + strlen(KEY) + 1;
-    if (!s->library && strncmp(key, library, sizeof library - 1) == 0)
-        s->library = strndup(key + sizeof library - 1,
-                             length - (size_t)(key - line) - (sizeof library - 1) - 1);
+    const size_t before = strlen(KEY) + 1 + sizeof library - 1;
+    if (!s->library && length > before &&
+        strncmp(line + strlen(KEY) + 1, library, sizeof library - 1) == 0)
+        s->library = strndup(line + before, strcspn(line + before, "\r\n"));
 }
 
 static void keep_line(settings *s, FILE *others, const char *line, size_t length) {
@@ -292,9 +301,9 @@ const cli_command command_netcdf = {
     .summary = "let netCDF-C 4.10.1 and later open stores",
     .description =
         "With a few lines in .ncrc, its file of settings, netCDF-C opens x.zarr/zarr.json and "
-        "x.zarr.zip as it opens files, without an environment variable. Each program does so whose "
-        "netCDF is of version 4.10.1 or later; older ones skip the lines, and open a store by its "
-        "door (`zarrbridge door`).\n\n"
+        "x.zarr.zip as it opens files, without an environment variable (not archives with a door, "
+        "`copy --door`). Each program does so whose netCDF is of version 4.10.1 or later; older "
+        "ones skip the lines, and open a store by its door (`zarrbridge door`).\n\n"
         "The file is .ncrc in the directory NCRCENV_HOME or HOME, or the one that NCRCENV_RC "
         "names. Its other lines stay as they are. Without an option the command tells whether it "
         "has the lines, and whether the library that they name is there.",

@@ -5,6 +5,8 @@ files happens to doors, too."""
 import os
 import shutil
 import subprocess
+import sys
+import tempfile
 import zipfile
 
 import h5py
@@ -232,6 +234,27 @@ def test_an_archive_with_the_door_in_front(pair, tmp_path):
     assert "changed" in through(path, "f['t'][0, 0, 0] = 1", "r+")
     if shutil.which("ncdump"):
         assert dump(path) == dump(pair[0])
+
+
+def test_w_on_an_archive_that_may_not_be_written_fails(pair, tmp_path):
+    """HDF5 would have to open the file for writing, though the rights of the directory let it be replaced."""
+    path = packed(pair[1], tmp_path / "p.zarr.zip")
+    before = path.read_bytes()
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        copy = shutil.copy(path, folder)
+        os.chmod(copy, 0o444)
+        prefix = []
+        if os.geteuid() == 0:
+            if not shutil.which("setpriv"):
+                pytest.skip("root may write each file, and there is no setpriv")
+            prefix = ["setpriv", "--reuid=65534", "--clear-groups"]
+            os.chown(folder, 65534, -1)
+            os.chown(copy, 65534, -1)
+        done = subprocess.run([*prefix, sys.executable, "-c", f"import h5py; h5py.File({str(copy)!r}, 'w')"],
+                              env={**os.environ, "HDF5_VOL_CONNECTOR": "zarr"}, capture_output=True, text=True)
+        assert done.returncode != 0 and "for writing" in done.stderr
+        with open(copy, "rb") as file:
+            assert file.read() == before
 
 
 def test_hdf5_cuts_nothing_off_an_archive(pair, tmp_path):

@@ -108,6 +108,17 @@ def test_programs_that_are_not_netcdf_keep_their_lengths(tmp_path):
     assert zarr.open_array(tmp_path / "h.zarr/v", mode="r").shape == (2,)
 
 
+def test_a_loaded_netcdf_makes_no_program_netcdf(tmp_path):
+    """As GDAL loads one. A program's close degree alone, which netCDF sets, too, tells nothing."""
+    import h5py
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    access.set_fclose_degree(h5py.h5f.CLOSE_WEAK)
+    with h5py.File(h5py.h5f.create(str(tmp_path / "h.zarr").encode(), fapl=access)) as f:
+        f.create_dataset("t", (3,), maxshape=(None,)).make_scale()
+        f.create_dataset("v", (2,), maxshape=(None,)).dims[0].attach_scale(f["t"])
+    assert zarr.open_array(tmp_path / "h.zarr/v", mode="r").shape == (2,)
+
+
 # ---- Dimensions of one name ----
 
 def test_a_group_has_a_dimension_called_as_one_above(both):

@@ -59,7 +59,9 @@ static enum zb_code make_way(h5_lib *lib, const char *path, const vol_location *
     if (found == ZB_PLACE_OTHER)
         return fail_other(path, "create", err);
     const bool is_zip = vol_filename_becomes_zip(path);
-    if (is_zip || found == ZB_PLACE_NODE)
+    if (is_zip && exists(path, found)) /* it is replaced, by rights of the directory alone */
+        code = zb_path_may_write(path, err);
+    if (!code && (is_zip || found == ZB_PLACE_NODE))
         code = check_not_open(lib, path, err);
     return code || is_zip || found != ZB_PLACE_NODE ? code : delete_node(where, settings, err);
 }

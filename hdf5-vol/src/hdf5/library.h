@@ -90,6 +90,7 @@
     F(H5Tget_member_index) F(H5Pisa_class) F(H5Tdetect_class) F(H5Pget_driver)                     \
     F(H5Pset_fapl_sec2) F(H5Pset_fapl_stdio) F(H5Pget_fapl_core) F(H5Pget_file_image)              \
     F(H5Pget_fclose_degree) F(H5Pset_fclose_degree) F(H5Pget_object_flush_cb)                      \
+    F(H5Pget_cache)                                                                                \
     F(H5Pget_userblock) F(H5Pget_append_flush)                                                     \
     F(H5VLintrospect_get_cap_flags) F(H5get_libversion) F(H5Dchunk_iter) F(H5Dget_storage_size)    \
     F(H5Tencode) F(H5Tcommitted) F(H5Pget_obj_track_times) F(H5Pset_obj_track_times)               \

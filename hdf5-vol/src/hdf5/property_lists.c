@@ -4,7 +4,9 @@
 
 #include "hdf5/errors.h"
 
+#include <dlfcn.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The commonest lists, without a call. */
@@ -115,17 +117,66 @@ bool vol_fapl_check(h5_lib *lib, hid_t fapl, bool writable) {
     return false;
 }
 
-static int is_netcdf(struct dl_phdr_info *library, size_t size, void *unused) {
-    (void)size, (void)unused;
+/* ---- netCDF ---- */
+
+typedef struct netcdf_search {
+    unsigned skipped; /* that many libraries of the name come before */
+    char *path;       /* malloc'ed */
+} netcdf_search;
+
+static int find_netcdf(struct dl_phdr_info *library, size_t size, void *context) {
+    netcdf_search *search = context;
     const char *slash = strrchr(library->dlpi_name, '/');
-    return strncmp(slash ? slash + 1 : library->dlpi_name, "libnetcdf", 9) == 0;
+    (void)size;
+    if (strncmp(slash ? slash + 1 : library->dlpi_name, "libnetcdf", 9) != 0)
+        return 0;
+    if (search->skipped > 0) {
+        search->skipped--;
+        return 0;
+    }
+    search->path = strdup(library->dlpi_name);
+    return 1;
+}
+
+/* The cache of chunks that netCDF gives its files: libraries that merely have netCDF loaded, as
+   GDAL does, do not know it. */
+typedef struct chunk_cache {
+    size_t size, count;
+} chunk_cache;
+
+static bool is_cache_of(const char *path, const chunk_cache *cache) {
+    typedef int get_chunk_cache(size_t *, size_t *, float *);
+    chunk_cache own = {0};
+    float preemption;
+    void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    get_chunk_cache *get = NULL;
+    if (library)
+        *(void **)&get = dlsym(library, "nc_get_chunk_cache");
+    const bool is_own = get && get(&own.size, &own.count, &preemption) == 0 &&
+                        own.size == cache->size && own.count == cache->count;
+    if (library)
+        dlclose(library);
+    return is_own;
 }
 
 bool vol_fapl_is_netcdf(h5_lib *lib, hid_t fapl) {
     H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
-    return lib->H5Pget_fclose_degree(fapl, &degree) >= 0 &&
-           (degree == H5F_CLOSE_WEAK || degree == H5F_CLOSE_SEMI) &&
-           dl_iterate_phdr(is_netcdf, NULL) != 0;
+    chunk_cache cache;
+    int unused;
+    double preemption;
+    bool is_netcdf = false;
+    if (lib->H5Pget_fclose_degree(fapl, &degree) < 0 ||
+        (degree != H5F_CLOSE_WEAK && degree != H5F_CLOSE_SEMI) ||
+        lib->H5Pget_cache(fapl, &unused, &cache.count, &cache.size, &preemption) < 0)
+        return false;
+    for (unsigned i = 0; i < 8 && !is_netcdf; i++) {
+        netcdf_search search = {.skipped = i};
+        if (dl_iterate_phdr(find_netcdf, &search) == 0 || !search.path)
+            break;
+        is_netcdf = is_cache_of(search.path, &cache);
+        free(search.path);
+    }
+    return is_netcdf;
 }
 
 bool vol_fapl_read(h5_lib *lib, hid_t fapl, vol_manners *out) {

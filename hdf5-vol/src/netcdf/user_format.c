@@ -94,6 +94,9 @@ static herr_t name_connector(hid_t list, void *context) {
     return names_connector(lists, list) ? 0 : lists->lib->H5Pset_vol(list, lists->connector, NULL);
 }
 
+/* One list at a time: two would take each other's class for that of before. */
+static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static void end_lists(access_lists *lists) {
     if (lists->class >= 0) {
         set_class(lists->lib, lists->before);
@@ -101,6 +104,7 @@ static void end_lists(access_lists *lists) {
     }
     if (lists->connector >= 0)
         lists->lib->H5VLclose(lists->connector);
+    pthread_mutex_unlock(&lists_lock);
 }
 
 static bool begin_lists(const netcdf *nc, access_lists *lists) {
@@ -109,6 +113,7 @@ static bool begin_lists(const netcdf *nc, access_lists *lists) {
     if (!lib || lib->H5get_libversion(&version[0], &version[1], &version[2]) < 0) /* starts HDF5 */
         return false;
     vol_start(lib);
+    pthread_mutex_lock(&lists_lock);
     *lists = (access_lists){.lib = lib,
                             .connector = lib->H5VLregister_connector(vol_class_of(lib), 0),
                             .before = *lib->H5P_CLS_FILE_ACCESS_ID_g,

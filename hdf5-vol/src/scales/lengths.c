@@ -42,7 +42,7 @@ static enum zb_code raise(vol_node *node, zb_error *err) {
     return ZB_OK;
 }
 
-/* What another program resizes at the same time is left to that one. */
+/* What another program resizes at the same time is left to that one, and looked at again later. */
 static enum zb_code lengthen(vol_node *node, zb_error *err) {
     const zb_array_info *info = node->kind == VOL_DATASET ? zb_node_array(node->zarr) : NULL;
     uint64_t shape[ZB_MAX_NDIM];
@@ -58,7 +58,10 @@ static enum zb_code lengthen(vol_node *node, zb_error *err) {
         }
     }
     const enum zb_code code = grows ? vol_edit_resize(node, shape, err) : ZB_OK;
-    return code == ZB_ECONFLICT ? ZB_OK : code;
+    if (code != ZB_ECONFLICT)
+        return code;
+    vol_lengths_change(node->file);
+    return ZB_OK;
 }
 
 enum zb_code vol_lengths_settle(vol_file *file, zb_error *err) {
@@ -66,7 +69,9 @@ enum zb_code vol_lengths_settle(vol_file *file, zb_error *err) {
         return ZB_OK;
     vol_node_each_below(file->root, begin, err);
     vol_node_each_below(file->root, raise, err);
+    file->lengths_settled = true;
     const enum zb_code code = vol_node_each_below(file->root, lengthen, err);
-    file->lengths_settled = !code;
+    if (code)
+        vol_lengths_change(file);
     return code;
 }

@@ -239,6 +239,8 @@ enum zb_code vol_scale_before_move(vol_node *node, zb_error *err) {
             vol_node_find(node->file->root, zb_json_string(zb_json_first(one)), NULL);
         if (dataset && vol_dims_by_name(dataset, scales))
             code = state(dataset, err);
+        if (code == ZB_EUNSUPPORTED) /* an extension of a later version: it has its own scales */
+            code = ZB_OK;
     }
     zb_json_free(list);
     return code;
