@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Times of conversions, beside the programs that people use for them.
 
-    tests/bench/run_convert.py BUILD [--before BUILD] [--folder FOLDER] [--rounds 3]
+    tests/bench/run_convert.py BUILD [--before BUILD] [--folder FOLDER] [--rounds 3] [--only WORDS]
 
 One run makes a raster of 67 MB as HDF5 files and stores, converts it in each way, and prints a table: the least wall
 time and processor time of the rounds, in milliseconds, of whole processes. Ways take turns, so that a disturbance hits
-all. --before: another build whose connector and program are measured beside.
+all. --before: another build whose connector and driver are measured beside. --only: rows that have the words.
 """
 
 import argparse
@@ -74,6 +74,17 @@ def make_data(folder):
             array[...] = data
 
 
+def make_tiffs(folder):
+    from osgeo import gdal
+    gdal.UseExceptions()
+    with h5py.File(folder / "raw.h5") as f, gdal.GetDriverByName("MEM").Create(
+            "", SHAPE[1], SHAPE[0], 1, gdal.GDT_Int16) as raster:
+        raster.WriteArray(f["dem"][...])
+        for name in ("zstd", "deflate"):
+            gdal.Translate(str(folder / f"{name}.tif"), raster, creationOptions=[
+                "TILED=YES", "BLOCKXSIZE=512", "BLOCKYSIZE=512", f"COMPRESS={name.upper()}"]).Close()
+
+
 class Bench:
     def __init__(self, args):
         self.folder, self.rounds = Path(args.folder), args.rounds
@@ -93,8 +104,9 @@ class Bench:
             self.add(row, name, command, made, HDF5_VOL_CONNECTOR="zarr",
                      HDF5_PLUGIN_PATH=str(build / "hdf5-vol/plugins"))
 
-    def run(self):
+    def run(self, words):
         best = {}
+        self.ways = [way for way in self.ways if words in way[0]]
         for _ in range(self.rounds):
             for row, column, command, environment, made in self.ways:
                 if made:
@@ -139,6 +151,20 @@ def plan(bench):
             bench.add(row, "cp -r of the result", ["cp", "-r", f / f"{name}_{other}.zarr", out], out)
 
 
+def plan_tiffs(bench):
+    out = bench.folder / "out.zarr"
+    for name, codec in (("zstd", "ZSTD"), ("deflate", "GZIP")):
+        source, row = bench.folder / f"{name}.tif", f"{name}.tif → store"
+        for column, build in bench.builds.items():
+            bench.add(row, column, ["gdal_translate", "-q", "-of", "Zarr3", "-co", f"COMPRESS={codec}", source, out],
+                      out, GDAL_DRIVER_PATH=str(build / "gdal-driver/plugins"))
+        if codec == "GZIP":  # GDAL 3.10 knows no ZSTD for version 3
+            bench.add(row, "GDAL's own driver", ["gdal_translate", "-q", "-of", "Zarr", "-co", "FORMAT=ZARR_V3", "-co",
+                                                 f"COMPRESS={codec}", "-co", "BLOCKSIZE=512,512", source, out], out)
+        bench.add(row, "GDAL decodes it", ["gdal_translate", "-q", "-of", "MEM", source, "x"])
+        bench.add(row, "gdalinfo", ["gdalinfo", source])
+
+
 def make_groups(folder):
     """h5repack copies what is in a root group."""
     for name in ("gzip", "raw"):
@@ -154,6 +180,7 @@ def main():
     parser.add_argument("--before")
     parser.add_argument("--folder", default="/dev/shm/zarrbridge-convert")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="")
     args = parser.parse_args()
     folder = Path(args.folder)
     shutil.rmtree(folder, ignore_errors=True)
@@ -161,9 +188,11 @@ def main():
     try:
         make_data(folder)
         make_groups(folder)
+        make_tiffs(folder)
         bench = Bench(args)
         plan(bench)
-        best = bench.run()
+        plan_tiffs(bench)
+        best = bench.run(args.only)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     columns = list(dict.fromkeys(column for _, column in best))
