@@ -114,26 +114,35 @@ static enum zb_code move_elements(boxes *b, zb_error *err) {
 
 /* ---- Encoded chunks ----------------------------------------------------------------------- */
 
+/* Chunks of a grid by their numbers; once sorted, each once and in order. */
+typedef struct numbers {
+    uint64_t *at;
+    size_t count, capacity;
+} numbers;
+
 typedef struct moving {
     const zb_node *from, *to;
     zb_chain *chain; /* of the source */
     boxes *boxes;
-    uint64_t *target; /* chunks of the target's grid that get something, each once and in order */
-    size_t targets, capacity;
-    uint64_t sources;   /* chunks of the source */
+    numbers stored;     /* chunks of the source */
+    numbers targets;    /* chunks of the target that get something */
     uint64_t *index;    /* [ndim] of each chunk in hand */
     zb_encoded *chunks; /* in hand, with their indexes */
     size_t count, most; /* so many, and the chunks of one target more, have room */
 } moving;
 
-static enum zb_code add_target(moving *m, const uint64_t *index, zb_error *err) {
+static uint64_t number_of(const zb_node *node, const uint64_t *index) {
     uint64_t number = 0;
-    for (uint32_t d = 0; d < m->to->array->info.ndim; d++)
-        number = number * m->to->array->chunk_count[d] + index[d];
-    if (m->targets == m->capacity &&
-        !zb__list_grow(&m->target, m->targets, &m->capacity, sizeof *m->target))
+    for (uint32_t d = 0; d < node->array->info.ndim; d++)
+        number = number * node->array->chunk_count[d] + index[d];
+    return number;
+}
+
+static enum zb_code add_number(numbers *list, uint64_t number, zb_error *err) {
+    if (list->count == list->capacity &&
+        !zb__list_grow(&list->at, list->count, &list->capacity, sizeof *list->at))
         return zb_fail(err, ZB_ENOMEM, "no memory for a list of chunks");
-    m->target[m->targets++] = number;
+    list->at[list->count++] = number;
     return ZB_OK;
 }
 
@@ -151,18 +160,19 @@ static enum zb_code take_source(void *context, const char *key, const uint64_t *
         first[d] = at[d] = zb_array_chunk_of(m->to, ZB_GRID_CHUNKS, d, span.start).index;
         last[d] = zb_array_chunk_of(m->to, ZB_GRID_CHUNKS, d, span.start + span.inside - 1).index;
     }
-    m->sources++;
-    for (;;) {
-        enum zb_code code = add_target(m, at, err);
+    enum zb_code code = add_number(&m->stored, number_of(m->from, index), err);
+    while (!code) {
+        code = add_number(&m->targets, number_of(m->to, at), err);
         uint32_t d = ndim;
         while (d > 0 && at[d - 1] == last[d - 1]) {
             at[d - 1] = first[d - 1];
             d--;
         }
-        if (code || d == 0)
-            return code;
+        if (d == 0)
+            break;
         at[d - 1]++;
     }
+    return code;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -170,15 +180,15 @@ static int by_number(const void *a, const void *b) {
     return left < right ? -1 : left > right;
 }
 
-static void sort_targets(moving *m) {
+static void sort(numbers *list) {
     size_t kept = 0;
-    if (m->targets)
-        qsort(m->target, m->targets, sizeof *m->target, by_number);
-    for (size_t i = 0; i < m->targets; i++) {
-        if (kept == 0 || m->target[kept - 1] != m->target[i])
-            m->target[kept++] = m->target[i];
+    if (list->count)
+        qsort(list->at, list->count, sizeof *list->at, by_number);
+    for (size_t i = 0; i < list->count; i++) {
+        if (kept == 0 || list->at[kept - 1] != list->at[i])
+            list->at[kept++] = list->at[i];
     }
-    m->targets = kept;
+    list->count = kept;
 }
 
 /* What is in hand, by its elements. */
@@ -210,7 +220,18 @@ static enum zb_code run_moving(moving *m, zb_error *err) {
     return code;
 }
 
-/* Adds the innermost chunks of a chunk of the target that lie in the array. */
+/* Whether the source has stored the chunk that an innermost one lies in. */
+static bool is_stored(const moving *m, const uint64_t *inner_index) {
+    const zb_array_info *info = &m->from->array->info;
+    uint64_t index[ZB_MAX_NDIM] = {0};
+    for (uint32_t d = 0; d < info->ndim; d++)
+        index[d] = inner_index[d] / (info->chunk_shape[d] / info->inner_shape[d]);
+    const uint64_t number = number_of(m->from, index);
+    return m->stored.count &&
+           bsearch(&number, m->stored.at, m->stored.count, sizeof number, by_number) != NULL;
+}
+
+/* Adds the innermost chunks of a chunk of the target that lie in the array, and may be stored. */
 static void add_inner(moving *m, uint64_t number) {
     const zb__array *array = m->to->array;
     const uint32_t ndim = array->info.ndim;
@@ -222,9 +243,11 @@ static void add_inner(moving *m, uint64_t number) {
         end[d] = all - first[d] < each ? all : first[d] + each;
     }
     for (uint32_t d = 1; d > 0;) {
-        uint64_t *index = &m->index[m->count * ndim];
-        memcpy(index, at, ndim * sizeof *at);
-        m->chunks[m->count++] = (zb_encoded){.index = index};
+        if (is_stored(m, at)) {
+            uint64_t *index = &m->index[m->count * ndim];
+            memcpy(index, at, ndim * sizeof *at);
+            m->chunks[m->count++] = (zb_encoded){.index = index};
+        }
         for (d = ndim; d > 0 && at[d - 1] + 1 == end[d - 1]; d--)
             at[d - 1] = first[d - 1];
         if (d > 0)
@@ -234,7 +257,8 @@ static void add_inner(moving *m, uint64_t number) {
 
 /* Of the source's chunks, about as many as of the target's. */
 static void tell_done(const moving *m, size_t targets, uint64_t *told) {
-    const uint64_t done = (uint64_t)((double)m->sources * (double)targets / (double)m->targets);
+    const uint64_t done =
+        (uint64_t)((double)m->stored.count * (double)targets / (double)m->targets.count);
     for (; *told < done; ++*told)
         zb__hierarchy_chunk_done(m->from->hierarchy);
 }
@@ -242,9 +266,9 @@ static void tell_done(const moving *m, size_t targets, uint64_t *told) {
 static enum zb_code move_targets(moving *m, zb_error *err) {
     enum zb_code code = ZB_OK;
     uint64_t told = 0;
-    for (size_t i = 0; i < m->targets && !code; i++) {
-        add_inner(m, m->target[i]);
-        if (m->count < m->most && i + 1 < m->targets)
+    for (size_t i = 0; i < m->targets.count && !code; i++) {
+        add_inner(m, m->targets.at[i]);
+        if (m->count < m->most && i + 1 < m->targets.count)
             continue;
         code = run_moving(m, err);
         tell_done(m, i + 1, &told);
@@ -274,10 +298,12 @@ static enum zb_code move_encoded(moving *m, zb_error *err) {
     if (!code)
         code = each_stored(m->from, take_source, m, err);
     if (!code) {
-        sort_targets(m);
+        sort(&m->stored);
+        sort(&m->targets);
         code = move_targets(m, err);
     }
-    free(m->target);
+    free(m->stored.at);
+    free(m->targets.at);
     free(m->index);
     free(m->chunks);
     return code;
