@@ -3,6 +3,7 @@
    ends the copy. */
 #include "store/fixture.h"
 #include "support/store.h"
+#include "support/wrappers.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/encoded.h"
 #include "zarrbridge/sys/hierarchy.h"
@@ -107,6 +108,46 @@ static void test_shards(void **state) {
     }
 }
 
+/* Chunks that the source has not stored are not asked for, one by one, when a shard is made. */
+static void test_few_of_many(void **state) {
+    static const uint64_t shape[] = {1000, 1000}, chunk[] = {10, 10}, part[] = {10, 10};
+    static const uint64_t places[][2] = {{0, 0}, {500, 700}};
+    const zb_array_spec spec = {.ndim = 2, .shape = shape, .inner_shape = chunk, .dtype = type};
+    int16_t values[100];
+    zb_hierarchy *inside = store_new(), *from, *to = store_new();
+    zb_writer *writer;
+    zb_node *node, *copy;
+    zb_error err;
+    (void)state;
+    for (size_t i = 0; i < 100; i++)
+        values[i] = (int16_t)(i + 1);
+    ASSERT_OK(zb_array_create(inside, "a", &spec, &node, &err), err);
+    ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
+    for (size_t i = 0; i < 2; i++) {
+        const zb_write box = {.start = places[i], .count = part, .data = values, .dtype = type};
+        ASSERT_OK(zb_writer_write(writer, &box, &err), err);
+    }
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+    zb_node_release(node);
+    ASSERT_OK(wrap(zb_store_new_count, inside, &from, &err), err);
+    const zb_copy_options options = {.reshards = true, .ndim = 2, .shard_shape = shape};
+    ASSERT_OK(zb_node_copy_as(from, "a", to, "b", &options, &err), err);
+    const zb_store_counts counts = zb_store_count_take(zb_hierarchy_store(from));
+    assert_true(counts.opens + counts.reads + counts.ranges + counts.stats + counts.lists < 40);
+    ASSERT_OK(zb_node_open(to, "b", &copy, &err), err);
+    for (size_t i = 0; i < 2; i++) {
+        int16_t read[100];
+        const zb_read box = {
+            .node = copy, .start = places[i], .count = part, .view = {.data = read, .dtype = type}};
+        ASSERT_OK(zb_array_read(&box, 1, &err), err);
+        assert_memory_equal(read, values, sizeof read);
+    }
+    zb_node_release(copy);
+    zb_hierarchy_release(from);
+    zb_hierarchy_release(inside);
+    zb_hierarchy_release(to);
+}
+
 /* Arrays of other dimensions, and those that have these shards already, are the same documents. */
 static void test_others_stay(void **state) {
     static const uint64_t shards[] = {8, 10};
@@ -194,6 +235,7 @@ static void test_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shards), cmocka_unit_test(test_others_stay),
-        cmocka_unit_test(test_damage), cmocka_unit_test(test_refused)};
+        cmocka_unit_test(test_damage), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_few_of_many)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
