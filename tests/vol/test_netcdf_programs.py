@@ -220,6 +220,31 @@ def test_scales_of_names_are_detached_and_follow_moves(tmp_path):
 
 # ---- Coordinates of two dimensions ----
 
+@pytest.mark.parametrize("moved", ["a/w", "a/g"])
+@pytest.mark.parametrize("target", ["b", "c"])
+def test_what_moves_keeps_the_scales_of_its_names(tmp_path, moved, target):
+    """Where its names lead to another array, or to none: HDF5's references go on to lead to the old one."""
+    import h5py
+    root = zarr.open_group(tmp_path / "m.zarr", mode="w", zarr_format=3)
+    for group in ("a", "b", "c"):
+        root.create_group(group)
+    root["a"].create_group("g")
+    for name, names in (("a/x", ("x",)), ("b/x", ("x",)), ("a/w", ("x",)), ("a/g/u", ("x",))):
+        put(root, name, np.arange(3.), dimension_names=names)
+    place = target + moved[1:]
+    dataset = place + "/u" if moved == "a/g" else place
+    for _ in range(2):
+        with h5py.File(tmp_path / "m.zarr", "r+") as f:
+            if moved in f:
+                f.move(moved, place)
+            assert f[dataset].dims[0][0] == f["a/x"]
+            assert zarr.open_array(tmp_path / "m.zarr" / "a/x").shape == (3,)
+    with h5py.File(tmp_path / "m.zarr", "r+") as f:
+        f.move("b/x", "b/g2")
+        f.move(dataset, moved + "2")
+        assert f[moved + "2"].dims[0][0] == f["a/x"]
+
+
 def test_coordinates_of_two_dimensions_have_names(both, tmp_path):
     """As FVCOM's siglay(siglay, node), and latitudes of curved grids: a scale has no scales itself."""
     def make(f):

@@ -273,7 +273,7 @@ static enum zb_code move_in_turn(void *context, zb_error *err) {
 /* One lock scope, as for a deletion. Data are stored before. */
 static enum zb_code move_place(vol_link *link, const vol_place *place, zb_error *err) {
     moving job = {.link = link, .place = place};
-    enum zb_code code = vol_scale_before_move(link->node, err);
+    enum zb_code code = vol_scale_before_move(link->node, place->group, err);
     if (!code)
         code = vol_writer_close_below(link->node, err);
     return code ? code : vol_in_lock_scope(link->group->file, move_in_turn, &job, err);

@@ -226,23 +226,80 @@ static enum zb_code state(vol_node *dataset, zb_error *err) {
     return code;
 }
 
-enum zb_code vol_scale_before_move(vol_node *node, zb_error *err) {
+/* States the scales of the datasets that names attach to a scale. */
+static enum zb_code state_users(vol_node *scale, zb_error *err) {
     vol_node *scales[ZB_MAX_NDIM];
     enum zb_code code = ZB_OK;
-    if (node->kind != VOL_DATASET || node->loose || !vol_dims_is_scale(node))
-        return ZB_OK;
-    zb_json *list = vol_back_by_name(node);
+    zb_json *list = vol_back_by_name(scale);
     if (!list)
         return zb_fail(err, ZB_ENOMEM, "no memory for dimension scales");
     for (const zb_json *one = zb_json_first(list); one && !code; one = zb_json_next(one)) {
         vol_node *dataset =
-            vol_node_find(node->file->root, zb_json_string(zb_json_first(one)), NULL);
+            vol_node_find(scale->file->root, zb_json_string(zb_json_first(one)), NULL);
         if (dataset && vol_dims_by_name(dataset, scales))
             code = state(dataset, err);
         if (code == ZB_EUNSUPPORTED) /* an extension of a later version: it has its own scales */
             code = ZB_OK;
     }
     zb_json_free(list);
+    return code;
+}
+
+/* Whether what lies in a group, or below it, finds the scale by its name. */
+static bool is_found_from(const vol_node *scale, vol_node *group) {
+    vol_link *link;
+    for (; group && group != scale->parent; group = group->parent) {
+        if (vol_child_find(group, scale->name, &link, NULL) == ZB_OK)
+            return false;
+    }
+    return group != NULL;
+}
+
+static bool is_at_or_below(const vol_node *node, const vol_node *top) {
+    while (node && node != top)
+        node = node->parent;
+    return node != NULL;
+}
+
+/* States the scales of a dataset if names would lead to others from the new group on, to which
+   `moved`, the dataset or a group above it, goes. */
+static enum zb_code state_if_lost(vol_node *dataset, const vol_node *moved, vol_node *group,
+                                  zb_error *err) {
+    vol_node *scales[ZB_MAX_NDIM];
+    if (!vol_dims_by_name(dataset, scales))
+        return ZB_OK;
+    for (uint32_t d = 0; d < zb_node_array(dataset->zarr)->ndim; d++) {
+        if (!is_at_or_below(scales[d], moved) && !is_found_from(scales[d], group)) {
+            const enum zb_code code = state(dataset, err);
+            return code == ZB_EUNSUPPORTED ? ZB_OK : code;
+        }
+    }
+    return ZB_OK;
+}
+
+static enum zb_code state_lost_below(vol_node *node, const vol_node *moved, vol_node *group,
+                                     zb_error *err) {
+    if (node->kind == VOL_DATASET)
+        return state_if_lost(node, moved, group, err);
+    enum zb_code code = node->kind == VOL_GROUP ? vol_node_list(node, err) : ZB_OK;
+    for (size_t i = 0; node->kind == VOL_GROUP && i < vol_links_count(node) && !code; i++) {
+        vol_link *link = vol_links_at(node, i);
+        if (vol_link_open(link, NULL) == ZB_OK && link->node)
+            code = state_lost_below(link->node, moved, group, err);
+        while (i < vol_links_count(node) && vol_links_at(node, i) != link)
+            i++; /* looking for scales may have moved it */
+    }
+    return code;
+}
+
+enum zb_code vol_scale_before_move(vol_node *node, vol_node *group, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    if (node->loose)
+        return ZB_OK;
+    if (node->kind == VOL_DATASET && vol_dims_is_scale(node))
+        code = state_users(node, err);
+    if (!code && group != node->parent)
+        code = state_lost_below(node, node, group, err);
     return code;
 }
 

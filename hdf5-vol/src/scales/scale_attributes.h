@@ -25,8 +25,9 @@ herr_t vol_scale_store(vol_node *owner, const vol_attr_value *value);
 /* Removes one. *handled is false for all others, which are attributes of the document. */
 herr_t vol_scale_remove(vol_node *owner, const char *name, bool *handled);
 
-/* Before a node moves: if it is a scale, states the scales of the datasets that its name alone
-   attaches to it. HDF5's references follow what they lead to. */
-enum zb_code vol_scale_before_move(vol_node *node, zb_error *err);
+/* Before a node moves to a group: states scales that names would not lead to any more, of the
+   datasets that its name alone attaches to it, if it is a scale, and of itself, or all datasets
+   below it. HDF5's references follow what they lead to. */
+enum zb_code vol_scale_before_move(vol_node *node, vol_node *group, zb_error *err);
 
 #endif
