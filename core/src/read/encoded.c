@@ -207,6 +207,7 @@ typedef struct getting {
     size_t count;
     const zb__placed *placed; /* [count] */
     size_t *first;            /* of each stored chunk, in `placed`; and behind the last */
+    bool is_copied;           /* all chunks get memory of their own */
 } getting;
 
 void zb_encoded_clear(zb_encoded *chunks, size_t count) {
@@ -327,17 +328,25 @@ static enum zb_code get_stored(void *context, size_t item, zb__scratch *scratch,
     return code;
 }
 
+/* The room that a chunk needs to be changed, and the array's edge in it. */
+static uint64_t room_of(const getting *g, const zb_encoded *chunk, zb__chain_edge *place,
+                        const zb__chain_edge **edge) {
+    *edge = zb__encoded_is_cut(g->node, chunk->index, place) ? place : NULL;
+    return chunk->size ? zb__chain_bound(&g->change, *edge, chunk->data, chunk->size) : 0;
+}
+
 static enum zb_code change_one(void *context, size_t item, zb__scratch *scratch, zb_error *err) {
     const getting *g = context;
     zb_encoded *chunk = &g->chunks[g->placed[item].at];
-    size_t written;
+    zb__chain_edge place;
+    const zb__chain_edge *edge;
+    size_t written = chunk->size;
     if (chunk->size == 0)
         return ZB_OK;
-    zb__chain_edge place;
-    const zb__chain_edge *edge = zb__encoded_is_cut(g->node, chunk->index, &place) ? &place : NULL;
-    const uint64_t bound = zb__chain_bound(&g->change, edge, chunk->data, chunk->size);
-    uint8_t *out = bound && bound <= SIZE_MAX / 2 ? malloc((size_t)bound) : NULL;
-    enum zb_code code = bound && !out
+    const uint64_t bound = room_of(g, chunk, &place, &edge);
+    const uint64_t room = bound ? bound : g->is_copied ? chunk->size : 0;
+    uint8_t *out = room && room <= SIZE_MAX / 2 ? malloc((size_t)room) : NULL;
+    enum zb_code code = room && !out
                             ? zb_fail(err, ZB_ENOMEM, "no memory for an encoded chunk")
                             : zb__chain_run(&g->change, edge, scratch, chunk->data, chunk->size,
                                             out, (size_t)bound, &written, err);
@@ -350,28 +359,40 @@ static enum zb_code change_one(void *context, size_t item, zb__scratch *scratch,
     }
     if (!out)
         return ZB_OK;
+    if (!bound)
+        memcpy(out, chunk->data, chunk->size);
     uint8_t *fit = realloc(out, written);
     chunk->data = fit ? fit : out;
     chunk->size = written;
     return ZB_OK;
 }
 
-/* Changed chunks have memory of their own, and that of what was read is free then. */
-static enum zb_code change_all(const getting *g, zb_error *err) {
+/* Whether the bytes of any chunk change, at the array's edge for one. */
+static bool changes_any(const getting *g) {
+    zb__chain_edge place;
+    const zb__chain_edge *edge;
+    bool any = false;
+    for (size_t i = 0; i < g->count && !any; i++)
+        any = room_of(g, &g->chunks[i], &place, &edge) != 0;
+    return any;
+}
+
+/* If any chunk changes all get memory of their own, and that of what was read is free then. */
+static enum zb_code change_all(getting *g, zb_error *err) {
     void **memory = malloc((g->count + 1) * sizeof *memory);
     if (!memory)
         return zb_fail(err, ZB_ENOMEM, "no memory for encoded chunks");
-    const bool moves = g->change.way != ZB__CHAIN_SAME;
-    for (size_t i = 0; i < g->count && moves; i++) {
+    g->is_copied = changes_any(g);
+    for (size_t i = 0; i < g->count && g->is_copied; i++) {
         memory[i] = g->chunks[i].memory;
         g->chunks[i].memory = (void *)(uintptr_t)g->chunks[i].data; /* what it was before */
     }
-    enum zb_code code = zb__pool_run(change_one, (void *)(uintptr_t)g, g->count, 0, err);
-    for (size_t i = 0; i < g->count && moves; i++) {
+    enum zb_code code = zb__pool_run(change_one, g, g->count, 0, err);
+    for (size_t i = 0; i < g->count && g->is_copied; i++) {
         const bool is_changed = g->chunks[i].data != g->chunks[i].memory;
         g->chunks[i].memory = is_changed ? (void *)(uintptr_t)g->chunks[i].data : NULL;
     }
-    for (size_t i = 0; i < g->count && moves; i++)
+    for (size_t i = 0; i < g->count && g->is_copied; i++)
         free(memory[i]);
     free(memory);
     return code;
