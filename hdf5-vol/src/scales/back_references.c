@@ -12,6 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The type of the entry (scales.h), as HDF5's scale functions make the attribute. */
+#define VOL_BACK_TYPE                                                                              \
+    "{\"class\":\"compound\",\"size\":16,\"members\":[[\"dataset\",0,{\"class\":\"reference\","    \
+    "\"kind\":\"object\"}],[\"dimension\",8,\"<u4\"]]}"
+
 typedef struct listing {
     vol_node *scale;
     zb_json_writer *out; /* of the list's elements */
@@ -106,20 +111,14 @@ static void add_stated(listing *list, const zb_json *entry) {
     free(text);
 }
 
-/* The members "entry" and "value" of an object; NULL without memory. */
-static zb_json *print(const zb_json *stated, char *elements, uint64_t count) {
-    const zb_json *type = zb_json_get(stated, "type");
-    zb_json *both = NULL;
-    zb_json_writer *out = zb_json_writer_new();
-    zb_json_begin_object(out);
-    zb_json_write_name(out, "entry");
-    zb_json_begin_object(out);
+void vol_back_write_form(zb_json_writer *out, const zb_json *entry, uint64_t count) {
+    const zb_json *type = zb_json_get(entry, "type");
+    const zb_json *new_refs = zb_json_get(entry, VOL_EXACT_NEW_REFS);
     zb_json_write_name(out, "type");
     if (type)
         zb_json_write_value(out, type);
     else
         zb_json_write_raw(out, VOL_BACK_TYPE);
-    const zb_json *new_refs = zb_json_get(stated, VOL_EXACT_NEW_REFS);
     if (new_refs) {
         zb_json_write_name(out, VOL_EXACT_NEW_REFS);
         zb_json_write_value(out, new_refs);
@@ -128,6 +127,16 @@ static zb_json *print(const zb_json *stated, char *elements, uint64_t count) {
     zb_json_begin_array(out);
     zb_json_write_uint64(out, count);
     zb_json_end_array(out);
+}
+
+/* The members "entry" and "value" of an object; NULL without memory. */
+static zb_json *print(const zb_json *stated, char *elements, uint64_t count) {
+    zb_json *both = NULL;
+    zb_json_writer *out = zb_json_writer_new();
+    zb_json_begin_object(out);
+    zb_json_write_name(out, "entry");
+    zb_json_begin_object(out);
+    vol_back_write_form(out, stated, count);
     zb_json_end_object(out);
     zb_json_write_name(out, VOL_SCALE_BACK);
     zb_json_write_raw(out, elements);

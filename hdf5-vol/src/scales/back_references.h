@@ -10,13 +10,12 @@
 #include "attributes/attribute_list.h"
 #include "tree/tree.h"
 
-/* The type of the entry (scales.h), as HDF5's scale functions make the attribute. */
-#define VOL_BACK_TYPE                                                                              \
-    "{\"class\":\"compound\",\"size\":16,\"members\":[[\"dataset\",0,{\"class\":\"reference\","    \
-    "\"kind\":\"object\"}],[\"dimension\",8,\"<u4\"]]}"
-
 /* One element: `dataset` is its way or path. */
 void vol_back_write(zb_json_writer *out, const char *dataset, uint32_t d);
+
+/* The members of the entry that tell type and length, into an open object: those of `entry`, or,
+   for NULL, as HDF5's scale functions make the attribute. */
+void vol_back_write_form(zb_json_writer *out, const zb_json *entry, uint64_t count);
 
 /* Adds to the list of a node's attributes, if `name` is that of this one, what is not stated of it.
    False when memory runs out. */

@@ -138,23 +138,10 @@ static enum zb_code save(vol_node *owner, const statement *s, zb_error *err) {
 
 /* An entry for references back (NULL: a new one) with one more; malloc'ed, NULL without memory. */
 static char *with_reference(const zb_json *entry, const char *way, uint32_t d) {
-    const zb_json *list = zb_json_get(entry, VOL_SCALES_VALUE), *type = zb_json_get(entry, "type");
-    const zb_json *new_refs = zb_json_get(entry, VOL_EXACT_NEW_REFS);
+    const zb_json *list = zb_json_get(entry, VOL_SCALES_VALUE);
     zb_json_writer *out = zb_json_writer_new();
     zb_json_begin_object(out);
-    zb_json_write_name(out, "type");
-    if (type)
-        zb_json_write_value(out, type);
-    else
-        zb_json_write_raw(out, VOL_BACK_TYPE);
-    if (new_refs) {
-        zb_json_write_name(out, VOL_EXACT_NEW_REFS);
-        zb_json_write_value(out, new_refs);
-    }
-    zb_json_write_name(out, "shape");
-    zb_json_begin_array(out);
-    zb_json_write_uint64(out, zb_json_count(list) + 1);
-    zb_json_end_array(out);
+    vol_back_write_form(out, entry, zb_json_count(list) + 1);
     zb_json_write_name(out, VOL_SCALES_VALUE);
     zb_json_begin_array(out);
     for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one))
