@@ -145,7 +145,10 @@ const cli_command command_copy = {
     .options =
         (const struct argp_option[]){
             {"shards", OPTION_SHARDS, "SHAPE", 0,
-             "extents of shards, for all arrays of so many dimensions; none: arrays without", 0},
+             "extents of shards, up to whole inner chunks, for all arrays of so many dimensions; "
+             "none: "
+             "arrays without",
+             0},
             {"door", OPTION_DOOR, NULL, 0,
              "make an archive that is a door to itself: an HDF5 file in its first bytes, so that "
              "netCDF's programs open it, too",

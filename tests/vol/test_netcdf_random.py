@@ -12,7 +12,7 @@ import shutil
 import numpy as np
 import pytest
 import zarr
-from conftest import tool
+from conftest import run
 from test_netcdf_programs import new_door
 
 netCDF4 = pytest.importorskip("netCDF4")
@@ -327,8 +327,10 @@ def run_program(seed, folder, parts=3, steps=9, text=False):
                             pass
             compare(paths)
         if text:
-            native, ours = (tool("ncdump", "-n", "t", path, connector="zarr") for path in paths)
-            assert sorted(ours.splitlines()) == sorted(native.splitlines())
+            # ncdump ends at an enum's value that has no name, as a fill value.
+            native, ours = (run(["ncdump", "-n", "t", path], connector="zarr") for path in paths)
+            assert ours.returncode == native.returncode
+            assert sorted(ours.stdout.splitlines()) == sorted(native.stdout.splitlines())
     except Native:
         pass
     finally:
