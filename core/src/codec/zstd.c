@@ -211,22 +211,18 @@ enum zb_code zb__zstd_survey(const uint8_t *in, size_t size, bool *checksum, uin
     return ZB_OK;
 }
 
-/* The only frame, whose size is not known. */
-static bool find_unsized(const uint8_t *in, size_t size, zstd_frame *frame) {
-    return read_frame(in, size, frame, NULL) == ZB_OK && !frame->skippable &&
-           frame->content_size == SIZE_UNKNOWN;
-}
-
 bool zb__zstd_lacks_size(const uint8_t *in, size_t size) {
     zstd_frame frame;
-    return find_unsized(in, size, &frame);
+    return size >= 5 && zb__load_le32(in) == FRAME_MAGIC &&
+           read_frame_header(in, size, &frame, NULL) == ZB_OK && frame.content_size == SIZE_UNKNOWN;
 }
 
 /* Such a frame has a window descriptor, at 5, and no dictionary (RFC 8878, 3.1.1.1). */
 bool zb__zstd_state_size(const uint8_t *in, size_t size, uint64_t content, uint8_t *out,
                          size_t *written) {
     zstd_frame frame;
-    if (!find_unsized(in, size, &frame) || frame.size != size)
+    if (!zb__zstd_lacks_size(in, size) || read_frame(in, size, &frame, NULL) != ZB_OK ||
+        frame.size != size)
         return false;
     memcpy(out, in, 6);
     out[4] = (uint8_t)(0xc0 | (in[4] & 4)); /* 8 bytes of size; whether a checksum follows */

@@ -28,6 +28,7 @@ using FileHandle = std::unique_ptr<VSILFILE, Release<VSIFCloseL>>;
 /* Of the core. A writer that is let go forgets what waits in it. */
 using CoreText = std::unique_ptr<char, Release<std::free>>;
 using Json = std::unique_ptr<zb_json, Release<zb_json_free>>;
+using Chain = std::unique_ptr<zb_chain, Release<zb_chain_free>>;
 using Writer = std::unique_ptr<zb_writer, Release<zb_writer_abandon>>;
 
 /* A file that goes with its owner. */

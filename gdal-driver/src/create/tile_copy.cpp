@@ -45,7 +45,7 @@ bool TileCopy::match_codecs(std::string *reason) {
     chain_.reset(from);
     if (code == ZB_OK)
         code = zb_chain_of(copy_->node(), &to, &err);
-    const std::unique_ptr<zb_chain, Release<zb_chain_free>> target(to);
+    const Chain target(to);
     if (code != ZB_OK) {
         *reason = err.message;
         return false;

@@ -61,7 +61,7 @@ class TileCopy {
     VSILFILE *file_;
     Zarr3Dataset *copy_;
     TiffTiles tiles_;
-    std::unique_ptr<zb_chain, Release<zb_chain_free>> chain_; /* of the tiles */
+    Chain chain_; /* of the tiles */
 };
 
 /* Lets blocks follow the source's tiles where these can be chunks then, and BLOCKSIZE is not
