@@ -40,7 +40,8 @@ static bool is_unstated(vol_node *node) {
            !vol_scales_get(node);
 }
 
-static void add_dataset(listing *list, vol_node *dataset) {
+static void add_dataset(vol_node *dataset, void *context) {
+    listing *list = context;
     vol_node *scales[ZB_MAX_NDIM];
     if (!vol_dims_by_name(dataset, scales))
         return;
@@ -52,37 +53,49 @@ static void add_dataset(listing *list, vol_node *dataset) {
     }
 }
 
-/* Groups below which no dataset has dimensions by names alone are known as such: netCDF's files
-   have no others. */
-static bool add_below(listing *list, vol_node *group) {
+/* *any: there are such datasets, or there may be. Groups below which there are none are known as
+   such: netCDF's files have no others. */
+static enum zb_code each_below(vol_node *group, vol_back_visit *visit, void *context, bool *any,
+                               zb_error *err) {
     const uint64_t now = vol_scales_named_dimensions(group->file) + 1;
-    bool any = false;
+    bool is_any = false;
     if (group->all_stated == now)
-        return false;
-    if (vol_node_list(group, NULL) != ZB_OK)
-        return true;
+        return ZB_OK;
+    enum zb_code first = vol_node_list(group, err);
+    if (first) {
+        *any = true;
+        return first;
+    }
     for (size_t i = 0; i < vol_links_count(group); i++) {
         vol_link *link = vol_links_at(group, i);
         vol_node *node = vol_link_open(link, NULL) == ZB_OK ? link->node : NULL;
         if (node && node->kind == VOL_GROUP) {
-            any |= add_below(list, node);
+            const enum zb_code code = each_below(node, visit, context, &is_any, first ? NULL : err);
+            first = first ? first : code;
         } else if (node && is_unstated(node)) {
-            any = true;
-            add_dataset(list, node);
+            is_any = true;
+            visit(node, context);
         }
-        while (vol_links_at(group, i) != link) /* looking for scales may have moved it */
-            i++;
+        while (i < vol_links_count(group) && vol_links_at(group, i) != link)
+            i++; /* looking for scales may have moved it */
     }
-    if (!any)
+    if (!is_any)
         group->all_stated = now;
-    return any;
+    *any |= is_any;
+    return first;
+}
+
+enum zb_code vol_back_each_unstated(vol_node *group, vol_back_visit *visit, void *context,
+                                    zb_error *err) {
+    bool any = false;
+    return each_below(group, visit, context, &any, err);
 }
 
 zb_json *vol_back_by_name(vol_node *scale) {
     listing list = {.scale = scale, .out = zb_json_writer_new()};
     zb_json *parsed = NULL;
     zb_json_begin_array(list.out);
-    add_below(&list, scale->parent);
+    vol_back_each_unstated(scale->parent, add_dataset, &list, NULL); /* as far as can be seen */
     zb_json_end_array(list.out);
     char *text = zb_json_writer_end(list.out, NULL);
     if (text && zb_json_parse(text, strlen(text), &parsed, NULL) != ZB_OK)
@@ -173,7 +186,7 @@ bool vol_back_complete(vol_attrs *attrs, vol_node *node, const char *name) {
     listing list = {.scale = node, .out = zb_json_writer_new()};
     attrs->has_back = true;
     zb_json_begin_array(list.out);
-    add_below(&list, node->parent);
+    vol_back_each_unstated(node->parent, add_dataset, &list, NULL);
     const bool any = list.count > 0;
     if (any && stated)
         add_stated(&list, stated);

@@ -21,6 +21,12 @@ void vol_back_write_form(zb_json_writer *out, const zb_json *entry, uint64_t cou
    False when memory runs out. */
 bool vol_back_complete(vol_attrs *attrs, vol_node *node, const char *name);
 
+/* Calls visit for each dataset in a group, or below it, that has names of dimensions and states no
+   scales. Groups that cannot be listed are passed over; the first error is returned. */
+typedef void vol_back_visit(vol_node *dataset, void *context);
+enum zb_code vol_back_each_unstated(vol_node *group, vol_back_visit *visit, void *context,
+                                    zb_error *err);
+
 /* The elements for the datasets that names attach to a scale, with paths, as a JSON list; NULL
    without memory. */
 zb_json *vol_back_by_name(vol_node *scale);

@@ -213,6 +213,12 @@ static enum zb_code state(vol_node *dataset, zb_error *err) {
     return code;
 }
 
+/* The same, where it is known how: an extension of a later version has its own scales. */
+static enum zb_code state_known(vol_node *dataset, zb_error *err) {
+    const enum zb_code code = state(dataset, err);
+    return code == ZB_EUNSUPPORTED ? ZB_OK : code;
+}
+
 /* States the scales of the datasets that names attach to a scale. */
 static enum zb_code state_users(vol_node *scale, zb_error *err) {
     vol_node *scales[ZB_MAX_NDIM];
@@ -224,9 +230,7 @@ static enum zb_code state_users(vol_node *scale, zb_error *err) {
         vol_node *dataset =
             vol_node_find(scale->file->root, zb_json_string(zb_json_first(one)), NULL);
         if (dataset && vol_dims_by_name(dataset, scales))
-            code = state(dataset, err);
-        if (code == ZB_EUNSUPPORTED) /* an extension of a later version: it has its own scales */
-            code = ZB_OK;
+            code = state_known(dataset, err);
     }
     zb_json_free(list);
     return code;
@@ -248,46 +252,46 @@ static bool is_at_or_below(const vol_node *node, const vol_node *top) {
     return node != NULL;
 }
 
-/* States the scales of a dataset if names would lead to others from the new group on, to which
-   `moved`, the dataset or a group above it, goes. */
-static enum zb_code state_if_lost(vol_node *dataset, const vol_node *moved, vol_node *group,
-                                  zb_error *err) {
-    vol_node *scales[ZB_MAX_NDIM];
-    if (!vol_dims_by_name(dataset, scales))
-        return ZB_OK;
-    for (uint32_t d = 0; d < zb_node_array(dataset->zarr)->ndim; d++) {
-        if (!is_at_or_below(scales[d], moved) && !is_found_from(scales[d], group)) {
-            const enum zb_code code = state(dataset, err);
-            return code == ZB_EUNSUPPORTED ? ZB_OK : code;
-        }
-    }
-    return ZB_OK;
-}
+/* A node that moves to a group. */
+typedef struct move {
+    const vol_node *node;
+    vol_node *group;
+    enum zb_code code;
+    zb_error *err;
+} move;
 
-static enum zb_code state_lost_below(vol_node *node, const vol_node *moved, vol_node *group,
-                                     zb_error *err) {
-    if (node->kind == VOL_DATASET)
-        return state_if_lost(node, moved, group, err);
-    enum zb_code code = node->kind == VOL_GROUP ? vol_node_list(node, err) : ZB_OK;
-    for (size_t i = 0; node->kind == VOL_GROUP && i < vol_links_count(node) && !code; i++) {
-        vol_link *link = vol_links_at(node, i);
-        if (vol_link_open(link, NULL) == ZB_OK && link->node)
-            code = state_lost_below(link->node, moved, group, err);
-        while (i < vol_links_count(node) && vol_links_at(node, i) != link)
-            i++; /* looking for scales may have moved it */
+/* States the scales of a dataset, which moves or lies below what does, if names would lead to
+   others from the new group on. */
+static void state_if_lost(vol_node *dataset, void *context) {
+    move *m = context;
+    vol_node *scales[ZB_MAX_NDIM];
+    if (m->code || !vol_dims_by_name(dataset, scales))
+        return;
+    for (uint32_t d = 0; d < zb_node_array(dataset->zarr)->ndim; d++) {
+        if (is_at_or_below(scales[d], m->node) || is_found_from(scales[d], m->group))
+            continue;
+        m->code = state_known(dataset, m->err);
+        return;
     }
-    return code;
 }
 
 enum zb_code vol_scale_before_move(vol_node *node, vol_node *group, zb_error *err) {
-    enum zb_code code = ZB_OK;
+    move m = {.node = node, .group = group, .err = err};
+    enum zb_code listed = ZB_OK;
+    zb_error why;
     if (node->loose)
         return ZB_OK;
     if (node->kind == VOL_DATASET && vol_dims_is_scale(node))
-        code = state_users(node, err);
-    if (!code && group != node->parent)
-        code = state_lost_below(node, node, group, err);
-    return code;
+        m.code = state_users(node, err);
+    if (m.code || group == node->parent)
+        return m.code;
+    if (node->kind == VOL_DATASET)
+        state_if_lost(node, &m);
+    else if (node->kind == VOL_GROUP)
+        listed = vol_back_each_unstated(node, state_if_lost, &m, &why);
+    if (listed && !m.code)
+        *err = why;
+    return m.code ? m.code : listed;
 }
 
 /* ---- Storing ---- */
