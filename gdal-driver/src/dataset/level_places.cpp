@@ -69,6 +69,10 @@ bool awaits_levels(zb_hierarchy *hierarchy, const Pyramid &pyramid, const std::s
            home_of_level(hierarchy, array) != array;
 }
 
+std::string level_raster(const zb_node *group) {
+    return text_or_none(zb_level_raster(group));
+}
+
 std::string raster_of_level(const Children &siblings, const zb_node *group) {
     return text_or_none(zb_level_raster_of(siblings.list(), group));
 }

@@ -68,6 +68,9 @@ std::string home_of_level(zb_hierarchy *hierarchy, const std::string &level);
    says of the group is true of this array alone. */
 bool awaits_levels(zb_hierarchy *hierarchy, const Pyramid &pyramid, const std::string &array);
 
+/* zb_level_raster; "" for none. */
+std::string level_raster(const zb_node *group);
+
 /* zb_level_raster_of; "" for none. */
 std::string raster_of_level(const Children &siblings, const zb_node *group);
 

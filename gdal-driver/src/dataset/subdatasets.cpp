@@ -82,10 +82,15 @@ class Walk {
     /* Of a group inside one that has the siblings: it is no raster of its own. */
     bool is_lost_level(const zb_node *group, const Children &siblings) const {
         const std::string path = zb_node_path(group);
-        if (coarse_.count(path) != 0) /* asked first: the next question opens nodes */
+        if (is_listed(path, level_raster(group))) /* opens no node */
             return false;
         const std::string raster = raster_of_level(siblings, group);
-        return !raster.empty() && coarse_.count(join_path(path, last_part(raster))) == 0;
+        return !raster.empty() && !is_listed(path, raster);
+    }
+
+    /* True if a pyramid's list has that group, or its array which is called like the raster. */
+    bool is_listed(const std::string &group, const std::string &raster) const {
+        return coarse_.count(group) != 0 || coarse_.count(join_path(group, last_part(raster))) != 0;
     }
 
     /* The finer levels' places for an array of a coarser level; none for others. */
