@@ -121,7 +121,7 @@ def two_alike(place, strategy):
     until = time.monotonic() + ATTEMPTS_FOR
     while time.monotonic() < until:
         place.wait_for_tick()
-        reader, writer = place.actor(), make(place, strategy)
+        writer, reader = make(place, strategy), place.actor()
         before = place.stamp("a/c/0/0")
         time.sleep(0.15)
         for _ in range(3):

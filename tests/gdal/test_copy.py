@@ -310,9 +310,9 @@ def test_a_store_onto_itself_and_through_a_link(tmp_path):
 
 
 def test_killed_copies_are_cleaned_up(tmp_path):
-    stale = tmp_path / ".r.zarr.1-0.zarrbridge-new"
+    stale = tmp_path / ".r.zarr.0.zarrbridge-new"
     (stale / "r").mkdir(parents=True)
-    other = tmp_path / ".s.zarr.1-0.zarrbridge-new"
+    other = tmp_path / ".s.zarr.0.zarrbridge-new"
     other.mkdir()
     os.utime(stale, (0, 0))
     os.utime(other, (0, 0))

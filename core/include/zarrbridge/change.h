@@ -38,6 +38,12 @@ ZB_API enum zb_code zb_group_create(zb_hierarchy *hierarchy, const char *path,
 ZB_API enum zb_code zb_array_create(zb_hierarchy *hierarchy, const char *path,
                                     const zb_array_spec *spec, zb_node **out, zb_error *err);
 
+/* *is: a new array of this specification, made in place of the array, would have its shape, type,
+   fill value, chunks, and codecs. Attributes and dimension names do not count. ZB_EINVAL for a
+   group; errors of the specification as zb_array_create. Any thread. */
+ZB_API enum zb_code zb_array_is_as(const zb_node *array, const zb_array_spec *spec, bool *is,
+                                   zb_error *err);
+
 /* Sets (value: JSON text) or removes (NULL; ZB_ENOTFOUND when there is none) one attribute. The
    others keep their order and text; so do members of the document that are unknown here. The change
    is made to the document as it is in the store now. *out is the changed node. ZB_EINVAL for a

@@ -112,6 +112,12 @@ ZB_API int zb_node_format(const zb_node *node);
 /* ZB_OK for a node of version 3; else the error that each change of it gives, with the way out. */
 ZB_API enum zb_code zb_node_may_change(const zb_node *node, zb_error *err);
 
+/* ZB_ECONFLICT when the store has no array at the path any more, or another one: what was read from
+   it last may be that one's, or may have been missing. All reads ask by themselves. One stat while
+   the document stays as it is; a distant store is asked no more often than its answers last. Errors
+   of the store. Any thread. */
+ZB_API enum zb_code zb_array_still(const zb_node *array, zb_error *err);
+
 /* NULL when the node is a group. */
 ZB_API const zb_array_info *zb_node_array(const zb_node *node);
 

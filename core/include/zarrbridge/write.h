@@ -143,13 +143,12 @@ ZB_API enum zb_code zb_writer_close(zb_writer *writer, zb_error *err);
 /* Frees the writer and forgets all that waits. NULL is allowed. */
 ZB_API void zb_writer_abandon(zb_writer *writer);
 
-/* The part of a region that lies in one chunk, or one shard: the share that one worker can write
-   by itself. */
+/* The part of a region that lies in one chunk, or one shard, or in several that make a box: the share
+   that one worker can write by itself. */
 typedef struct zb_piece {
-    const uint64_t *index;         /* [ndim], of the chunk in the array's grid */
-    const uint64_t *start, *count; /* [ndim], elements of the region in the chunk */
-    bool is_whole; /* covers the chunk as far as it lies in the array: nothing stored is read, and
-                      no other piece touches it */
+    const uint64_t *index;         /* [ndim], of its first chunk in the array's grid */
+    const uint64_t *start, *count; /* [ndim], elements of the region in the chunks */
+    bool is_whole; /* covers its chunks as far as they lie in the array: nothing stored is read */
 } zb_piece;
 
 /* Called for each piece, whose pointers last as long as the call. Returns 0 to go on, anything else
@@ -157,12 +156,14 @@ typedef struct zb_piece {
 typedef int (*zb_piece_fn)(void *context, const zb_piece *piece);
 
 /* Cuts a region (start, count: NULL as in zb_read) along the chunks, or shards, of an array, and
-   calls fn for each piece, in C order: a plan for schedulers. Workers that each write whole pieces
-   never wait for each other. No store is asked. ZB_OK also when fn stops it; ZB_EINVAL for a group
-   and for a region that leaves the array; ZB_ENOMEM. Any thread. */
+   calls fn for each piece, in C order: a plan for schedulers. No chunk is in two pieces, so that
+   workers which each write pieces of their own never wait for each other. `most`: at most so many
+   pieces, of about as many chunks each; 0: one for each chunk. The same arguments give the same
+   pieces wherever they are asked for. No store is asked. ZB_OK also when fn stops it; ZB_EINVAL for
+   a group and for a region that leaves the array; ZB_ENOMEM. Any thread. */
 ZB_API enum zb_code zb_array_piece_each(const zb_node *array, const uint64_t *start,
-                                        const uint64_t *count, zb_piece_fn fn, void *context,
-                                        zb_error *err);
+                                        const uint64_t *count, uint64_t most, zb_piece_fn fn,
+                                        void *context, zb_error *err);
 
 /* Replaces each shard that carries garbage, as ZB_APPEND leaves it, by one without. One shard after
    the other passes through memory, and others may read and write meanwhile. *reclaimed (may be

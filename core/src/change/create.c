@@ -149,15 +149,25 @@ static enum zb_code store_node(zb_node *node, const zb_node *owner, const char *
         code = put(&change, node, text, size, err);
     if (!code)
         zb__node_mark_new(node);
-    return zb__change_end(&change, code, err);
+    code = zb__change_end(&change, code, err);
+    const zb_commit *commit = node->hierarchy->commit;
+    return !code && commit && commit->comes_at_once ? zb_hierarchy_commit(node->hierarchy, err)
+                                                    : code;
+}
+
+/* Parses a new document. */
+static enum zb_code parse_new(zb_hierarchy *hierarchy, const char *path, const zb__built *built,
+                              zb_node **out, zb_error *err) {
+    return zb__as_argument(
+        zb__node_make_parsed(hierarchy, path, built->text, built->size, built->json, out, err),
+        err);
 }
 
 /* Takes over the document. */
 static enum zb_code create(zb_hierarchy *hierarchy, const char *path, const zb_node *owner,
                            zb__built built, zb_node **out, zb_error *err) {
     zb_node *node;
-    enum zb_code code = zb__as_argument(
-        zb__node_make_parsed(hierarchy, path, built.text, built.size, built.json, &node, err), err);
+    enum zb_code code = parse_new(hierarchy, path, &built, &node, err);
     if (!code && node->array && node->array->is_cut) {
         zb_node_release(node);
         code = zb__node_add_context(
@@ -232,6 +242,26 @@ enum zb_code zb_array_create(zb_hierarchy *hierarchy, const char *path, const zb
     enum zb_code code = zb__path_check_new(path, err);
     return code ? zb__node_add_context(hierarchy, "array", path, code, err)
                 : zb__array_create_copy(hierarchy, path, spec, out, err);
+}
+
+enum zb_code zb_array_is_as(const zb_node *array, const zb_array_spec *spec, bool *is,
+                            zb_error *err) {
+    zb__built built;
+    zb_node *other;
+    if (!array->array)
+        return zb_fail(err, ZB_EINVAL, "/%s is a group", array->path);
+    enum zb_code code = zb__build_array(spec, &built, err);
+    if (code)
+        return code;
+    code = parse_new(array->hierarchy, array->path, &built, &other, err);
+    free(built.text);
+    if (code)
+        return code;
+    const zb_array_info *a = &array->array->info, *b = &other->array->info;
+    *is = zb__array_has_layout_of(array, other) &&
+          (a->ndim == 0 || memcmp(a->shape, b->shape, a->ndim * sizeof *a->shape) == 0);
+    zb_node_release(other);
+    return ZB_OK;
 }
 
 enum zb_code zb_hidden_create(const zb_node *owner, const char *name, const zb_array_spec *spec,

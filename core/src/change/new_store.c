@@ -2,6 +2,10 @@
 /*
  * Stores that are made to be written.
  *
+ * A directory is made beside its place, and goes there with the first node, which is whole by then:
+ * nobody ever finds a directory that is no store yet, and of several programs that make one of the
+ * same name exactly one has made it.
+ *
  * One on a network holds its documents in memory until it is committed (hierarchy/staged.h).
  *
  * A zip archive is written in one go, since the place of each entry must be known: its objects lie
@@ -23,10 +27,39 @@
 #include "hierarchy/commit.h"
 #include "hierarchy/lock_scope.h"
 #include "hierarchy/markers.h"
+#include "store/store.h"
 #include "util/url.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/staging.h"
+
+/* The store's label is the place, absolute: programs change their directory. */
+static enum zb_code name_place(zb_store *store, const char *path, const char *staging,
+                               zb_error *err) {
+    size_t end = strlen(path), start;
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    for (start = end; start > 0 && path[start - 1] != '/';)
+        start--;
+    char *label = NULL;
+    if (asprintf(&label, "%.*s%.*s", (int)(strrchr(staging, '/') + 1 - staging), staging,
+                 (int)(end - start), path + start) < 0)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    free(store->label);
+    store->label = label;
+    return ZB_OK;
+}
+
+/* A store in an empty directory beside the place. */
+static enum zb_code open_beside(const char *path, zb_staging *staging, zb_store **out,
+                                zb_error *err) {
+    enum zb_code code = zb_staging_make(path, true, staging, err);
+    if (!code)
+        code = zb_store_open_fs(staging->path, out, err);
+    if (!code && (code = name_place(*out, path, staging->path, err)))
+        zb_store_release(*out);
+    return code;
+}
 
 /* ---- Zip archives ---- */
 
@@ -58,29 +91,12 @@ static void end(zb_commit *base) {
     free(n);
 }
 
-/* The store's label is the archive's path, absolute: programs change their directory. */
-static enum zb_code name_archive(zb_store *store, const char *path, const char *staging,
-                                 zb_error *err) {
-    const char *slash = strrchr(path, '/');
-    char *label = NULL;
-    if (asprintf(&label, "%.*s%s", (int)(strrchr(staging, '/') + 1 - staging), staging,
-                 slash ? slash + 1 : path) < 0)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a path");
-    free(store->label);
-    store->label = label;
-    return ZB_OK;
-}
-
 static enum zb_code create_archive(const char *path, zb_hierarchy **out, zb_error *err) {
     new_archive *n = calloc(1, sizeof *n);
     if (!n)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");
     zb_store *store = NULL;
-    enum zb_code code = zb_staging_make(path, true, &n->staging, err);
-    if (!code)
-        code = zb_store_open_fs(n->staging.path, &store, err);
-    if (!code && (code = name_archive(store, path, n->staging.path, err)))
-        zb_store_release(store);
+    enum zb_code code = open_beside(path, &n->staging, &store, err);
     if (!code) {
         n->packed = zb_store_changes(store);
         code = zb_hierarchy_over(store, out, err);
@@ -175,13 +191,68 @@ static enum zb_code create_url(const char *name, const zb_store_settings *settin
     return not_changed(name, err);
 }
 
-/* An empty file, as programs make it to have a name for themselves, gives way to a directory. */
+/* ---- Directories ---- */
+
+typedef struct new_directory {
+    zb_commit base; /* first: the hierarchy knows this part */
+    zb_staging staging;
+} new_directory;
+
+/* A rename onto a directory succeeds where that is empty, as one is that waits for a store. */
+static enum zb_code come(zb_commit *base, zb_hierarchy *hierarchy, zb_error *err) {
+    new_directory *n = (new_directory *)base;
+    zb_store *store = zb_hierarchy_store(hierarchy);
+    zb_object_info info;
+    if (!n->staging.path)
+        return ZB_OK;
+    enum zb_code code = zb_store_stat(store, "zarr.json", &info, err);
+    if (code)
+        return code == ZB_ENOTFOUND ? ZB_OK : code;
+    if (rename(n->staging.path, store->label) == 0) {
+        zb_staging_close(&n->staging);
+        zb__fs_note_new(store);
+        return ZB_OK;
+    }
+    const int failed = errno;
+    code = zb_fail_errno(err, failed, "cannot bring the new store to '%s'", store->label);
+    return failed == ENOTEMPTY || failed == EEXIST || failed == ENOTDIR
+               ? zb_fail(err, ZB_ECONFLICT, "another program has made '%s' meanwhile", store->label)
+               : code;
+}
+
+static void end_directory(zb_commit *base) {
+    new_directory *n = (new_directory *)base;
+    zb_staging_remove(&n->staging);
+    free(n);
+}
+
+static enum zb_code create_beside(const char *path, zb_hierarchy **out, zb_error *err) {
+    new_directory *n = calloc(1, sizeof *n);
+    if (!n)
+        return zb_fail(err, ZB_ENOMEM, "no memory for a store");
+    zb_store *store = NULL;
+    enum zb_code code = open_beside(path, &n->staging, &store, err);
+    if (!code)
+        code = zb_hierarchy_over(store, out, err);
+    n->base = (zb_commit){.run = come, .end = end_directory, .comes_at_once = true};
+    if (code)
+        end_directory(&n->base);
+    else
+        zb_hierarchy_set_commit(*out, &n->base);
+    return code;
+}
+
+/* An empty file, as programs make it to have a name for themselves, gives way to a directory. A
+   directory that somebody has made keeps its rights and its owner. */
 static enum zb_code create_directory(const char *path, zb_hierarchy **out, zb_error *err) {
     struct stat info;
     zb_store *store;
-    if (lstat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0 && unlink(path) != 0)
+    const bool is_some = lstat(path, &info) == 0;
+    if (is_some && S_ISREG(info.st_mode) && info.st_size == 0 && unlink(path) != 0)
         return zb_fail_errno(err, errno, "cannot replace the empty file '%s'", path);
-    enum zb_code code = zb_store_create_fs(path, &store, err);
+    if (!is_some || S_ISREG(info.st_mode))
+        return create_beside(path, out, err);
+    const enum zb_code code = zb_store_open_fs(path, &store, err);
     return code ? code : zb_hierarchy_over(store, out, err);
 }
 

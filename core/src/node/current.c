@@ -65,11 +65,14 @@ static bool same_storage_layout(const zb__array *a, const zb__array *b) {
            zb__keys_same(&a->keys, &b->keys) && zb__pipeline_same(a->pipeline, b->pipeline);
 }
 
+bool zb__array_has_layout_of(const zb_node *a, const zb_node *b) {
+    return a->format == b->format && same_storage_layout(a->array, b->array);
+}
+
 bool zb__array_is_same(const zb_node *a, const zb_node *b) {
     const bool known = a->home && b->home;
     return a->array && b->array && a->hierarchy == b->hierarchy && strcmp(a->path, b->path) == 0 &&
-           (!known || a->home == b->home) && a->format == b->format &&
-           same_storage_layout(a->array, b->array);
+           (!known || a->home == b->home) && zb__array_has_layout_of(a, b);
 }
 
 enum zb_code zb__array_gone(const zb_node *node, zb_error *err) {
@@ -180,7 +183,7 @@ static enum zb_code still_answered(zb_node *node, zb_error *err) {
     return ZB_OK;
 }
 
-enum zb_code zb__array_still(const zb_node *node, zb_error *err) {
+enum zb_code zb_array_still(const zb_node *node, zb_error *err) {
     zb_object_info info;
     if (!node->hierarchy->store->hints.is_watched)
         return still_answered((zb_node *)node, err);

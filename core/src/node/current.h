@@ -24,12 +24,10 @@ enum zb_code zb__array_now(const zb_node *node, zb_node **now, zb_object_info *i
 /* Whether two nodes are one array of one store, whatever their shapes. */
 bool zb__array_is_same(const zb_node *a, const zb_node *b);
 
-/* After a read: ZB_ECONFLICT when the bytes that were read may belong to another array, or may have
-   been missing because the array was deleted. One stat while the document stays as it is. Any
-   thread. */
-enum zb_code zb__array_still(const zb_node *node, zb_error *err);
+/* Whether the chunks of two arrays are found and decoded in one way. */
+bool zb__array_has_layout_of(const zb_node *a, const zb_node *b);
 
-/* A distant store has answered that a chunk of the array is missing: zb__array_still has to know.
+/* A distant store has answered that a chunk of the array is missing: zb_array_still has to know.
    Any thread. */
 void zb__array_note_missing(const zb_node *node);
 

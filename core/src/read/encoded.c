@@ -412,7 +412,7 @@ static enum zb_code run(getting *g, size_t stored, zb_error *err) {
     }
     if (!code && g->to)
         code = change_all(g, err);
-    return code ? code : zb__array_still(g->node, err);
+    return code ? code : zb_array_still(g->node, err);
 }
 
 enum zb_code zb_array_get_encoded(const zb_node *array, const zb_chain *to, zb_encoded *chunks,

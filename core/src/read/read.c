@@ -93,7 +93,7 @@ static enum zb_code read_present(const zb_read *reads, size_t count, zb__progres
     enum zb_code code = read_all(reads, count, false, progress, err);
     for (size_t i = 0; i < count && code == ZB_OK; i++) {
         if (i == 0 || reads[i].node != reads[i - 1].node)
-            code = zb__array_still(reads[i].node, err);
+            code = zb_array_still(reads[i].node, err);
     }
     return code;
 }
@@ -219,5 +219,5 @@ enum zb_code zb_array_read_points(const zb_points *points, zb_error *err) {
         code = read_ordered(points, ordered + i, n, &target, err);
     }
     free(ordered);
-    return code == ZB_OK ? zb__array_still(points->node, err) : code;
+    return code == ZB_OK ? zb_array_still(points->node, err) : code;
 }

@@ -336,7 +336,7 @@ static enum zb_code run(walk *w, zb_error *err) {
     enum zb_code code = go(w, err);
     zb__scratch_put(w->scratch);
     if (code == ZB_OK || w->stopped)
-        return zb__array_still(node, err);
+        return zb_array_still(node, err);
     return w->is_named ? code
                        : zb__node_add_context(node->hierarchy, "array", node->path, code, err);
 }

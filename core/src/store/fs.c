@@ -15,6 +15,7 @@
 #include "store/foreign.h"
 #include "store/fs_path.h"
 #include "store/fs_store.h"
+#include "store/store.h"
 #include "util/hash.h"
 #include "zarrbridge/sys/store.h"
 
@@ -125,12 +126,6 @@ enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
     return ZB_OK;
 }
 
-enum zb_code zb_store_create_fs(const char *path, zb_store **out, zb_error *err) {
-    bool is_new = mkdir(path, 0777) == 0;
-    if (!is_new && errno != EEXIST)
-        return zb_fail_errno(err, errno, "cannot make the directory '%s'", path);
-    enum zb_code code = zb_store_open_fs(path, out, err);
-    if (code == ZB_OK && is_new)
-        zb__fs_mark_dirty((zb__fs *)*out, "..");
-    return code;
+void zb__fs_note_new(zb_store *store) {
+    zb__fs_mark_dirty((zb__fs *)store, "..");
 }

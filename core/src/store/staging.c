@@ -21,6 +21,7 @@
 #include "zarrbridge/sys/store.h"
 
 #define LONGEST_NAME 150 /* of the place: longer ones are cut, so that the whole fits */
+#define MOST_NAMES 100000
 #define YOUNG_SECONDS 60 /* what is younger may not be locked yet */
 
 /* ---- Removing ---- */
@@ -67,31 +68,14 @@ void zb_staging_remove(zb_staging *staging) {
 /* ---- What is left of killed processes ---- */
 
 /* Unless its maker lives. */
-static void remove_stale(const char *directory, const char *name) {
-    char *path = NULL;
+static void remove_stale(const char *path) {
     struct stat info;
-    if (asprintf(&path, "%s/%s", directory, name) < 0)
-        return;
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, &info) == 0 && (S_ISDIR(info.st_mode) || S_ISREG(info.st_mode)) &&
         info.st_mtime + YOUNG_SECONDS < time(NULL) && flock(fd, LOCK_EX | LOCK_NB) == 0)
         remove_at(path, S_ISDIR(info.st_mode));
     if (fd >= 0)
         close(fd);
-    free(path);
-}
-
-static void remove_all_stale(const char *directory, const char *prefix) {
-    DIR *all = opendir(directory);
-    const size_t size = strlen(prefix), tail = strlen(ZB__FS_ASIDE);
-    for (const struct dirent *entry; all && (entry = readdir(all)) != NULL;) {
-        const size_t length = strlen(entry->d_name);
-        if (length >= size + tail && strncmp(entry->d_name, prefix, size) == 0 &&
-            strcmp(entry->d_name + length - tail, ZB__FS_ASIDE) == 0)
-            remove_stale(directory, entry->d_name);
-    }
-    if (all)
-        closedir(all);
 }
 
 /* ---- Making ---- */
@@ -103,22 +87,31 @@ static int open_new(const char *path, bool is_directory) {
     return mkdir(path, 0777) == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
+/* The first name that is free, so that what is left of a killed process is met by its name: nobody
+   lists the directory, which may be large. */
 static enum zb_code make_in(const char *directory, const char *prefix, bool is_directory,
                             zb_staging *out, zb_error *err) {
-    static atomic_uint count;
+    unsigned number = 0;
     do {
         zb_staging_close(out);
-        if (asprintf(&out->path, "%s/%s%ld-%u%s", directory[1] ? directory : "", prefix,
-                     (long)getpid(), atomic_fetch_add(&count, 1), ZB__FS_ASIDE) < 0) {
+        if (asprintf(&out->path, "%s/%s%u%s", directory[1] ? directory : "", prefix, number++,
+                     ZB__FS_ASIDE) < 0) {
             out->path = NULL;
             return zb_fail(err, ZB_ENOMEM, "no memory for a path");
         }
         out->fd = open_new(out->path, is_directory);
-    } while (out->fd < 0 && errno == EEXIST);
+        if (out->fd < 0 && errno == EEXIST) {
+            remove_stale(out->path);
+            out->fd = open_new(out->path, is_directory);
+        }
+    } while (out->fd < 0 && errno == EEXIST && number < MOST_NAMES);
     if (out->fd >= 0 && flock(out->fd, LOCK_EX | LOCK_NB) == 0)
         return ZB_OK;
     const enum zb_code code = zb_fail_errno(err, errno, "cannot make '%s'", out->path);
-    zb_staging_remove(out);
+    if (out->fd >= 0)
+        zb_staging_remove(out);
+    else
+        zb_staging_close(out);
     return code;
 }
 
@@ -139,7 +132,6 @@ enum zb_code zb_staging_make(const char *place, bool is_directory, zb_staging *o
                       place + start) < 0)
         code = zb_fail(err, ZB_ENOMEM, "no memory for a path");
     if (!code) {
-        remove_all_stale(directory, prefix);
         code = make_in(directory, prefix, is_directory, out, err);
         free(prefix);
     }

@@ -14,6 +14,9 @@ static inline void zb__store_count_change(zb_store *store) {
     __atomic_fetch_add(&store->changes, 1, __ATOMIC_SEQ_CST);
 }
 
+/* A directory store has got its name just now: the next flush makes that durable, too. */
+void zb__fs_note_new(zb_store *store);
+
 /* ---- How much is under way at once to a store that answers after a round trip. */
 
 /* Objects that wait to be sent are memory beside those that are being made. */

@@ -113,7 +113,7 @@ enum zb_code open_vsi_archive(const std::string &path, zb_store **out, zb_error 
 enum zb_code create_memory_archive(const std::string &path, zb_hierarchy **out, zb_error *err) {
     const std::string staging = folder_of(path) + "." + last_part(path) + "." + staging_suffix();
     std::unique_ptr<MemoryArchive> archive(
-        new MemoryArchive{{guarded<commit_archive>, guarded<end_archive>}, path, staging});
+        new MemoryArchive{{guarded<commit_archive>, guarded<end_archive>, false}, path, staging});
     if (VSIMkdirRecursive(staging.c_str(), 0777) != 0)
         return zb_fail(err, ZB_EIO, "cannot make the directory '%s'", staging.c_str());
     zb_store *store = nullptr;

@@ -20,6 +20,7 @@
 #include "objects/committed_types.h"
 #include "objects/open_ids.h"
 #include "scales/lengths.h"
+#include "tree/absent.h"
 #include "tree/edit.h"
 #include "tree/side.h"
 
@@ -33,11 +34,11 @@ static enum zb_code create_node(vol_node *base, const char *name, hid_t lcpl, co
         return vol_edit_create_loose(base->file, &spec->spec, out, err);
     const vol_missing missing = vol_missing_groups(base->file->lib, lcpl, name, &spec->side);
     enum zb_code code = vol_place_for_new(base, name, missing, &place, err);
-    if (code)
-        return code;
-    code = vol_edit_create_array(&place, &spec->spec, out, err);
-    vol_place_clear(&place);
-    return code;
+    if (!code) {
+        code = vol_edit_create_array(&place, &spec->spec, out, err);
+        vol_place_clear(&place);
+    }
+    return vol_absent_end(base, name, &spec->spec, code, out, err);
 }
 
 static vol_object *create_dataset(const vol_object *object, const H5VL_loc_params_t *loc,

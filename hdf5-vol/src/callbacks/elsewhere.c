@@ -3,6 +3,7 @@
 #include "callbacks/elsewhere.h"
 
 #include "callbacks/classes.h"
+#include "dataset/deleted.h"
 #include "file/doors.h"
 #include "file/linked_file.h"
 #include "file/names.h"
@@ -202,6 +203,8 @@ static vol_object *go_on(const vol_object *object, hid_t lapl, hid_t dxpl, vol_r
 static vol_object *open_on(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
                            hid_t lapl, hid_t dxpl, vol_route *route) {
     vol_node *node = vol_locate_on(object, loc, name, route);
+    if (node && vol_dataset_gives_way(node))
+        node = vol_locate_on(object, loc, name, route);
     if (node)
         return vol_object_of_node(object->handle, node);
     return route->rest ? go_on(object, lapl, dxpl, route) : NULL;

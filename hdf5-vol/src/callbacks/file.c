@@ -19,8 +19,10 @@
 #include "hdf5/shadows.h"
 #include "links/link_order.h"
 #include "scales/netcdf_numbers.h"
+#include "tree/absent.h"
 #include "tree/waiting_store.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +75,10 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t 
     enum zb_code code =
         create ? create_store(lib, name, flags & H5_ACC_TRUNC, fcpl, options, &handle, &err)
                : vol_handle_open(lib, name, options, flags & H5_ACC_RDWR, &handle, &err);
+    if (create && !(flags & H5_ACC_TRUNC) && (code == ZB_ECONFLICT || err.sys_errno == EEXIST) &&
+        vol_absent_was_told(NULL, name) && /* another process has made it meanwhile */
+        vol_handle_open(lib, name, options, true, &handle, NULL) == ZB_OK)
+        code = ZB_OK;
     if (code != ZB_OK) {
         VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;
@@ -205,6 +211,8 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
     }
     void *file = store ? store_of_path(lib, store, flags, -1, fapl, &options)
                        : open_native(lib, name, flags, fapl, dxpl, req);
+    if (!file && !store && flags & H5_ACC_RDWR)
+        vol_absent_tell(NULL, name);
     free(store);
     return file;
 }

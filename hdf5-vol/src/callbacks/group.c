@@ -9,6 +9,7 @@
 #include "hdf5/property_lists.h"
 #include "links/link_order.h"
 #include "links/links.h"
+#include "tree/absent.h"
 #include "tree/edit.h"
 
 #include <stdlib.h>
@@ -21,11 +22,11 @@ static enum zb_code make_at(vol_node *base, const char *name, vol_missing missin
     if (!name)
         return vol_edit_create_loose_group(base->file, attributes, out, err);
     enum zb_code code = vol_place_for_new(base, name, missing, &place, err);
-    if (code)
-        return code;
-    code = vol_edit_create_group(&place, attributes, out, err);
-    vol_place_clear(&place);
-    return code;
+    if (!code) {
+        code = vol_edit_create_group(&place, attributes, out, err);
+        vol_place_clear(&place);
+    }
+    return vol_absent_end(base, name, NULL, code, out, err);
 }
 
 static enum zb_code make(vol_node *base, const char *name, hid_t lcpl, hid_t gcpl, vol_node **out,

@@ -48,6 +48,7 @@ static const char *const dimension_words[] = {"0", "1", "auto", NULL};
 static const char *const sync_words[] = {"none", "close", "always", NULL};
 static const char *const strategy_words[] = {"rewrite", "append", "inplace", NULL};
 static const char *const unreadable_words[] = {"error", "text", NULL};
+static const char *const show_words[] = {"chunks", "shards", NULL};
 static const char *const cut_words[] = {"auto", "off", NULL};
 static const char *const key_words[] = {"slashes", "dots", "v2", NULL};
 
@@ -110,8 +111,8 @@ static herr_t info_to_text(const void *info, char **text) {
             sync_words[options.sync], strategy_words[options.strategy]);
     print_cutting(out, "shards", &options.shards);
     print_cutting(out, "chunks", &options.chunks);
-    fprintf(out, ";chunk_keys=%s;unreadable=%s", key_words[options.chunk_keys],
-            unreadable_words[options.unreadable]);
+    fprintf(out, ";chunk_keys=%s;unreadable=%s;show=%s", key_words[options.chunk_keys],
+            unreadable_words[options.unreadable], show_words[options.shows_shards]);
     if (*options.remote)
         fprintf(out, ";remote=%s", options.remote);
     if (*options.wrong)
@@ -138,7 +139,7 @@ static herr_t info_compare(int *order, const void *a, const void *b) {
 #define OPTION_NAMES                                                                               \
     "shards=auto|off|AxB, chunks=auto|AxB, strategy=rewrite|append|inplace, "                      \
     "sync=none|close|always, chunk_keys=slashes|dots|v2, store=auto|all|door|beside, "             \
-    "doors=own|any, unreadable=error|text, "                                                       \
+    "doors=own|any, unreadable=error|text, show=chunks|shards, "                                   \
     "netcdf_dimensions=0|1|auto, native_compat=0|1, remote=..."
 
 static bool set_value(vol_options *options, const char *name, const char *value) {
@@ -161,6 +162,8 @@ static bool set_value(vol_options *options, const char *name, const char *value)
         options->chunk_keys = (enum vol_chunk_keys)choice;
     else if (strcmp(name, "unreadable") == 0 && choose(value, unreadable_words, &choice))
         options->unreadable = (enum vol_unreadable)choice;
+    else if (strcmp(name, "show") == 0 && choose(value, show_words, &choice))
+        options->shows_shards = choice == 1;
     else if (strcmp(name, "shards") == 0 && choose(value, cut_words, &choice))
         options->shards = (vol_cutting){.cut = (enum vol_cut)choice};
     else if (strcmp(name, "shards") == 0)

@@ -16,6 +16,7 @@
 #include "links/link_order.h"
 #include "links/links.h"
 #include "objects/committed_types.h"
+#include "tree/absent.h"
 #include "tree/loose.h"
 
 #include <stdio.h>
@@ -265,6 +266,8 @@ static herr_t exists(const vol_object *object, const H5VL_loc_params_t *loc,
     if (vol_lookup(object, loc, false, &found, NULL)) {
         const bool is_there = found.link || found.node;
         *args->args.exists.exists = found.link || strcmp(loc->loc_data.loc_by_name.name, "/") == 0;
+        if (!is_there)
+            vol_absent_tell(object->node, loc->loc_data.loc_by_name.name);
         if (is_there || vol_has_holder(object, loc))
             return 0;
         return VOL_PUSH(object->lib, SYM, NOTFOUND, "no group holds '%s'",

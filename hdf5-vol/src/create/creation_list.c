@@ -330,9 +330,15 @@ hid_t vol_list_member_new(vol_node *node, hid_t list_class) {
  * An array's storage in HDF5's words: chunk shape, filters, fill value; and what groups were made
  * with.
  *
- * The chunk is the innermost one, the unit of decoding, cut to the array where it is larger (HDF5
+ * The chunk is the innermost one, the unit of decoding (or the shard: show=shards), cut to the array where it is larger (HDF5
  * accepts no chunk that exceeds a fixed-size dataset, and h5repack copies this list).
  */
+
+/* With the option show=shards, programs that align to a dataset's chunks align to what can be written
+   without a lock. */
+static bool shows_shards(const vol_node *node) {
+    return node->file->options.shows_shards;
+}
 
 /* False when HDF5 cannot express the chunk: 4 GiB and more. */
 static bool chunk_shape(vol_node *node, const zb_array_info *info, hsize_t chunk[ZB_MAX_NDIM]) {
@@ -340,7 +346,7 @@ static bool chunk_shape(vol_node *node, const zb_array_info *info, hsize_t chunk
     const uint64_t *max_shape = vol_max_shape(node);
     for (uint32_t d = 0; d < info->ndim; d++) {
         uint64_t longest = max_shape ? max_shape[d] : info->shape[d];
-        chunk[d] = info->inner_shape[d];
+        chunk[d] = shows_shards(node) ? info->chunk_shape[d] : info->inner_shape[d];
         if (longest > 0 && chunk[d] > longest)
             chunk[d] = longest;
         if (__builtin_mul_overflow(bytes, chunk[d], &bytes) || bytes > UINT32_MAX)
@@ -412,7 +418,7 @@ static hid_t new_dcpl(vol_node *node) {
     /* netCDF-C takes the fill value of a text for a pointer, and writes all of it there. */
     if (!info->fill_is_default && !node->is_unreadable && !member_has_no_fill(node, dcpl))
         set_fill(node, info, dcpl);
-    if (info->shard_depth > 0 && has_chunks)
+    if (info->shard_depth > 0 && has_chunks && !shows_shards(node))
         vol_shards_add(lib, dcpl, info);
     if (!is_null && !node->is_unreadable && !node->is_dimension)
         vol_keys_add(lib, dcpl, node->zarr);

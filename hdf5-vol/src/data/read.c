@@ -162,6 +162,8 @@ static herr_t read_all(h5_lib *lib, vol_request *requests, zb_read *direct,
     }
     if (watches)
         vol_interrupt_end(&call);
+    for (size_t i = 0; i < count && result < 0; i++)
+        reads[i].node->is_doubted = true;
     return result;
 }
 

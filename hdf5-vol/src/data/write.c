@@ -196,6 +196,8 @@ static herr_t write_all(h5_lib *lib, vol_request *requests, const vol_transfer *
     for (size_t i = 0; i < count && result >= 0; i++)
         result = write_request(lib, &requests[i]);
     vol_requests_end(lib, requests, count);
+    for (size_t i = 0; i < count && result < 0; i++)
+        writes[i].node->is_doubted = true;
     return result;
 }
 

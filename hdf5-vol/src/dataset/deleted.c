@@ -4,6 +4,7 @@
 
 #include "dataset/dataset.h"
 #include "dataset/writers.h"
+#include "file/files.h"
 #include "links/links.h"
 #include "tree/loose.h"
 #include "tree/node_life.h"
@@ -112,4 +113,19 @@ void vol_deleted_forget(vol_node *dataset) {
     vol_node_replace(dataset, emptied);
     dataset->file->deleted_bytes -= dataset->deleted_bytes;
     dataset->deleted_bytes = 0;
+}
+
+bool vol_dataset_gives_way(vol_node *dataset) {
+    zb_error why = {0};
+    vol_link *link = vol_link_of(dataset);
+    if (!dataset->is_doubted || !link || dataset->kind != VOL_DATASET || !dataset->zarr)
+        return false;
+    dataset->is_doubted = false;
+    if (zb_array_still(dataset->zarr, NULL) != ZB_ECONFLICT)
+        return false;
+    if (vol_writer_close(dataset, &why) != ZB_OK)
+        vol_report_lost(dataset->file, &why);
+    vol_writer_abandon_below(dataset);
+    vol_tree_close(link);
+    return true;
 }

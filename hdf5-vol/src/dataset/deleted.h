@@ -24,4 +24,9 @@ void vol_deleted_end(vol_deleted *list, bool deleted);
 /* The last id of a dataset is going: memory that only it could reach is given back. */
 void vol_deleted_forget(vol_node *dataset);
 
+/* Whether another program has replaced a dataset, by which a read or write has failed: it gives its
+   name up then, so that opening it again, which is what the errors say to do, leads to the new one.
+   Its ids go on leading to what has gone; data that wait for it are lost, which is told. */
+bool vol_dataset_gives_way(vol_node *dataset);
+
 #endif

@@ -43,12 +43,15 @@ static enum zb_code adopt(vol_node *dataset, zb_node *changed, enum zb_code code
 
 /* A program that goes by another shape than the document's, which a change of an attribute may have
    brought in, would cut off elements that another program has added. */
-static enum zb_code check_known(const vol_node *dataset, zb_error *err) {
-    if (vol_node_shape_is_known(dataset))
-        return ZB_OK;
+static enum zb_code fail_changed(const vol_node *dataset, zb_error *err) {
     return zb_fail(err, ZB_ECONFLICT,
-                   "another program has changed the shape of %s; refresh it (H5Drefresh)",
+                   "another program has changed the shape of %s, or has put another object there; "
+                   "refresh it (H5Drefresh)",
                    dataset->path);
+}
+
+static enum zb_code check_known(const vol_node *dataset, zb_error *err) {
+    return vol_node_shape_is_known(dataset) ? ZB_OK : fail_changed(dataset, err);
 }
 
 /* A resize that fails may have changed the shape already: the node becomes the store's of now, if
@@ -58,6 +61,8 @@ static enum zb_code resize(vol_node *dataset, const uint64_t *shape, zb_node **o
     enum zb_code code = zb_array_resize(dataset->zarr, shape, out, err);
     if (!code)
         return ZB_OK;
+    if (code == ZB_ECONFLICT)
+        code = fail_changed(dataset, err);
     if (code == ZB_ECONFLICT || zb_node_open(zb_node_hierarchy(dataset->zarr),
                                              zb_node_path(dataset->zarr), out, NULL) != ZB_OK)
         *out = NULL;

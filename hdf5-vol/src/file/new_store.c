@@ -84,6 +84,9 @@ enum zb_code vol_store_create(h5_lib *lib, const char *path, const vol_options *
     if (!code) {
         zb_hierarchy_set_sync(hierarchy, options->sync);
         code = zb_group_create(hierarchy, where.node, attributes, &root, err);
+        if (code == ZB_ECONFLICT &&
+            !truncate) /* another program has made it since make_way looked */
+            code = zb_fail_errno(err, EEXIST, "cannot create '%s'", path);
     }
     if (!code && options->sync != ZB_SYNC_NONE)
         code = zb_hierarchy_flush(hierarchy, err);

@@ -52,6 +52,7 @@ typedef struct vol_options {
     enum zb_sync sync;
     enum zb_strategy strategy;
     enum vol_unreadable unreadable;
+    bool shows_shards;              /* as the chunks of datasets: the unit of writing */
     vol_cutting shards;             /* datasets whose creation list has no shard shape */
     vol_cutting chunks;             /* datasets whose creation list has no chunk shape */
     enum vol_chunk_keys chunk_keys; /* datasets whose creation list says nothing of it */

@@ -64,9 +64,11 @@ static enum zb_code enter(vol_place *place, vol_missing missing, zb_error *err) 
     const bool is_there = code == ZB_OK;
     if (is_there)
         code = vol_path_enter(&route, &next, err);
-    if (code == ZB_ENOTFOUND && missing.make && !is_there)
+    if (code == ZB_ENOTFOUND && missing.make && !is_there) {
         code = make_on_the_way(place, missing.members, &next.node, err);
-    else if (code == ZB_ENOTFOUND && !is_there)
+        if (code == ZB_ECONFLICT && (next.node = vol_node_find(place->group, place->name, NULL)))
+            code = next.node->kind == VOL_GROUP ? ZB_OK : code; /* another process has made it */
+    } else if (code == ZB_ENOTFOUND && !is_there)
         code = zb_fail(err, ZB_ENOTFOUND, "there is no group '%s' in %s", place->name,
                        place->group->path);
     else if (!code && next.node->kind != VOL_GROUP)
@@ -140,10 +142,14 @@ enum zb_code vol_place_for_new(vol_node *base, const char *path, vol_missing mis
 
 /* ---- Creating ---- */
 
-/* What a node could not be made for. */
+/* What a node could not be made for: another program's, which the list of the group may not have
+   yet. */
 static enum zb_code add_name(const vol_place *place, enum zb_code code, zb_error *err) {
     vol_link *there;
-    if (code != ZB_ECONFLICT || vol_child_find(place->group, place->name, &there, NULL) != ZB_OK)
+    if (code != ZB_ECONFLICT)
+        return code;
+    vol_links_set_listed(place->group, false);
+    if (vol_child_find(place->group, place->name, &there, NULL) != ZB_OK)
         return code;
     return vol_place_fail_taken(place->group, place->name, err);
 }

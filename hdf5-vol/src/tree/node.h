@@ -42,6 +42,7 @@ struct vol_node {
     bool has_moved;    /* objects/tokens.c: its token is not that of its path */
     bool loose;        /* in no group: deleted, or made without a name; tokens.c */
     bool is_dimension; /* a dataset made for a dimension (dimensions.h), not in the store; edit.c */
+    bool is_doubted;   /* reading or writing it failed: another may be at its place; deleted.c */
     bool is_unreadable; /* a dataset of unreadable.h, in place of the store's node */
     uint32_t reading;   /* aliases_anew.c: the one that has read this group last */
     size_t pins; /* of this node, and, in files that are only read, of those below (vol_node_pin) */

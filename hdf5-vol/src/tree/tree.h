@@ -5,7 +5,9 @@
  * A vol_file is an open store. It owns its nodes. A group is listed once, by names; each node is
  * opened when it is asked for, and kept until the file and all objects opened through it are
  * closed: an open file shows the names that it found, the nodes as they were when they were opened,
- * and what it changed itself; reopening it shows what others have changed since. A file that is
+ * and what it changed itself; reopening it shows what others have changed since, and so does
+ * refreshing an object. A dataset that another program has replaced, by which a read or write has
+ * failed, is another one when its name is opened again. A file that is
  * only read forgets nodes when it has many, and opens them again (forget.h). No HDF5 call happens
  * in the tree except for closing the ids that other layers have stored in a node.
  *

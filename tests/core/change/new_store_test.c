@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* New zip archives: what has the name before and after a commit, at the end of a store, and after a
-   failure. */
+/* New stores: what has the name before and after the first node, or the commit of a zip archive, at
+   the end of a store, and after a failure. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -167,6 +167,56 @@ static void names_of_archives(void **state) {
     free(path);
 }
 
+/* ---- Directories ---- */
+
+static char *directory_of(const fixture *f) {
+    char *path = NULL;
+    assert_true(asprintf(&path, "%s/x.zarr", f->root) > 0);
+    return path;
+}
+
+static void a_directory_comes_with_its_first_node(void **state) {
+    fixture *f = *state;
+    struct stat info;
+    zb_error err;
+    zb_node *root;
+    char *path = directory_of(f);
+    zb_hierarchy *one = create(path), *other = create(path), *unused = create(path);
+    assert_int_not_equal(lstat(path, &info), 0);
+    zb_node_release(store_group(one, "a/b", NULL));
+    expect_group(path, "a/b", true);
+    ASSERT_FAILS(zb_group_create(other, "", NULL, &root, &err), ZB_ECONFLICT, err, "x.zarr");
+    zb_node_release(store_group(one, "c", NULL)); /* it goes on where it is */
+    expect_group(path, "c", true);
+    zb_hierarchy_release(one);
+    zb_hierarchy_release(other);
+    zb_hierarchy_release(unused);
+    assert_int_equal(count_names(f), 1); /* nothing is left of the others */
+    free(path);
+}
+
+static void a_directory_that_is_there_is_kept(void **state) {
+    fixture *f = *state;
+    char *path = directory_of(f);
+    assert_int_equal(mkdir(path, 0750), 0);
+    const ino_t inode = inode_of(path);
+    zb_hierarchy *hierarchy = create(path);
+    zb_node_release(store_group(hierarchy, "", NULL));
+    zb_hierarchy_release(hierarchy);
+    assert_int_equal(inode_of(path), inode);
+    free(path);
+}
+
+static void a_directory_in_none(void **state) {
+    fixture *f = *state;
+    zb_error err;
+    zb_hierarchy *hierarchy;
+    char *path = NULL;
+    assert_true(asprintf(&path, "%s/no/x.zarr", f->root) > 0);
+    ASSERT_FAILS(zb_hierarchy_create(path, NULL, &hierarchy, &err), ZB_ENOTFOUND, err, path);
+    free(path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(an_archive_has_its_name_when_it_is_sealed),
@@ -174,6 +224,9 @@ int main(void) {
         FIXTURE_TEST(an_archive_that_cannot_be_made),
         FIXTURE_TEST(what_a_new_archive_finds),
         FIXTURE_TEST(names_of_archives),
+        FIXTURE_TEST(a_directory_comes_with_its_first_node),
+        FIXTURE_TEST(a_directory_that_is_there_is_kept),
+        FIXTURE_TEST(a_directory_in_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

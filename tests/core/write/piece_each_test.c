@@ -56,7 +56,7 @@ static void pieces_cover_a_region_once(void **state) {
                              check_random_in(&random, 0, COLUMNS)};
         uint64_t count[2] = {check_random_in(&random, 0, ROWS - start[0]),
                              check_random_in(&random, 0, COLUMNS - start[1])};
-        ASSERT_OK(zb_array_piece_each(node, start, count, take, &s, &err), err);
+        ASSERT_OK(zb_array_piece_each(node, start, count, 0, take, &s, &err), err);
         for (uint64_t i = 0; i < ROWS; i++) {
             for (uint64_t j = 0; j < COLUMNS; j++)
                 assert_int_equal(s.marks[i][j], i >= start[0] && i < start[0] + count[0] &&
@@ -64,18 +64,62 @@ static void pieces_cover_a_region_once(void **state) {
         }
     }
     seen all = {.most = -1}, two = {.most = 2};
-    ASSERT_OK(zb_array_piece_each(node, NULL, NULL, take, &all, &err), err);
+    ASSERT_OK(zb_array_piece_each(node, NULL, NULL, 0, take, &all, &err), err);
     assert_int_equal(all.pieces, 6);
     assert_int_equal(all.whole, 6);
-    ASSERT_OK(zb_array_piece_each(node, NULL, NULL, take, &two, &err), err);
+    ASSERT_OK(zb_array_piece_each(node, NULL, NULL, 0, take, &two, &err), err);
     assert_int_equal(two.pieces, 2);
     uint64_t beyond[2] = {ROWS, COLUMNS + 1};
-    ASSERT_FAILS(zb_array_piece_each(node, NULL, beyond, take, &all, &err), ZB_EINVAL, err, "");
+    ASSERT_FAILS(zb_array_piece_each(node, NULL, beyond, 0, take, &all, &err), ZB_EINVAL, err, "");
+    zb_node_release(node);
+    zb_hierarchy_release(mem);
+}
+
+/* ---- At most so many ---- */
+
+typedef struct few {
+    uint64_t marks[ROWS][COLUMNS];
+    uint64_t pieces, whole;
+} few;
+
+static int take_few(void *context, const zb_piece *piece) {
+    few *f = context;
+    f->pieces++;
+    for (uint64_t i = 0; i < piece->count[0]; i++) {
+        for (uint64_t j = 0; j < piece->count[1]; j++)
+            f->marks[piece->start[0] + i][piece->start[1] + j] = f->pieces;
+    }
+    f->whole += piece->is_whole;
+    return 0;
+}
+
+/* No shard is in two pieces, all are in one, and there are no more than were wanted. */
+static void pieces_of_several_shards_share_none(void **state) {
+    (void)state;
+    zb_hierarchy *mem;
+    zb_node *node = create(&mem);
+    zb_error err;
+    static const uint64_t expected[] = {1, 1, 2, 3, 3, 3, 6, 6};
+    for (uint64_t most = 1; most < 8; most++) {
+        few *f = calloc(1, sizeof *f);
+        assert_non_null(f);
+        ASSERT_OK(zb_array_piece_each(node, NULL, NULL, most, take_few, f, &err), err);
+        for (uint64_t i = 0; i < ROWS; i++) {
+            for (uint64_t j = 0; j < COLUMNS; j++) {
+                assert_int_not_equal(f->marks[i][j], 0);
+                assert_int_equal(f->marks[i][j], f->marks[i / 8 * 8][j / 16 * 16]);
+            }
+        }
+        assert_int_equal(f->pieces, expected[most]);
+        assert_int_equal(f->whole, expected[most]);
+        free(f);
+    }
     zb_node_release(node);
     zb_hierarchy_release(mem);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pieces_cover_a_region_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pieces_cover_a_region_once),
+                                       cmocka_unit_test(pieces_of_several_shards_share_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
 #ifndef ZARRBRIDGE_SYS_HIERARCHY_H
 #define ZARRBRIDGE_SYS_HIERARCHY_H
 
+#include <stdbool.h>
+
 #include "zarrbridge/hierarchy.h"
 #include "zarrbridge/sys/store.h"
 
@@ -28,6 +30,7 @@ ZB_API bool zb_hierarchy_is_absent(const zb_hierarchy *hierarchy, const char *pr
 typedef struct zb_commit {
     enum zb_code (*run)(struct zb_commit *commit, zb_hierarchy *hierarchy, zb_error *err);
     void (*end)(struct zb_commit *commit); /* with the last reference; frees this */
+    bool comes_at_once;                    /* run, too, as soon as a node has been made */
 } zb_commit;
 
 /* Before other threads use the hierarchy. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is made beside its place, under a name of its own, to go there in one step when it is
- * complete: ".NAME.<process>-<number>.zarrbridge-new". Its maker holds a lock on it (flock), so
+ * complete: ".NAME.<number>.zarrbridge-new". Its maker holds a lock on it (flock), so
  * that what a killed process has left is told from what is being made, and goes when the next one
  * is made for the place.
  */
@@ -22,8 +22,8 @@ typedef struct zb_staging {
 } zb_staging;
 
 /* Makes an empty file, or an empty directory, beside a place, which need not exist; the directory
-   that the place is in must. Removes what killed processes have left there for it, if it is older
-   than a minute. ZB_ENOTFOUND; ZB_EIO; ZB_ENOMEM. On success the caller ends it with one of the
+   that the place is in must. Removes what a killed process has left under the name that it takes,
+   if that is older than a minute. ZB_ENOTFOUND; ZB_EIO; ZB_ENOMEM. On success the caller ends it with one of the
    others. Any thread. */
 ZB_API enum zb_code zb_staging_make(const char *place, bool is_directory, zb_staging *out,
                                     zb_error *err);

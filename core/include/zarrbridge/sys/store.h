@@ -507,9 +507,6 @@ static inline uint64_t zb_store_bandwidth_delay(const zb_store *store) {
    releases *out. */
 ZB_API enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err);
 
-/* Creates a directory for a store unless there is one, and opens it as zb_store_open_fs. */
-ZB_API enum zb_code zb_store_create_fs(const char *path, zb_store **out, zb_error *err);
-
 /* A zip archive with a store in it, which is the object `key` of another store: at the archive's
    root, or in the one folder there that is a store. Entries are stored or deflated; of several of
    one name the last counts. It can only be read; a change of the archive is seen at the next
