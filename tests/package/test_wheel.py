@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"])
-sys.path.insert(0, str(ROOT / "tests/interop"))
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("interop", "remote", "support")]
+import http2  # noqa: E402
+import simserver  # noqa: E402
 import venvs  # noqa: E402
 
 CANNOT_BE_FETCHED = 3  # build.py
@@ -186,9 +188,7 @@ def test_certificates(wheel, tmp_path):
 
     python = environment(wheel, "h5py-newest", *HDF5["newest"])
     run(python, "import zarrbridge, h5py\nwith h5py.File('x.zarr', 'w') as file: file['t'] = [1.5, 2.5]", tmp_path)
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem",
-                    "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"], cwd=tmp_path,
-                   check=True, stderr=subprocess.DEVNULL)
+    simserver.make_certificate(tmp_path)
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -205,6 +205,16 @@ def test_certificates(wheel, tmp_path):
     finally:
         server.shutdown()
         server.server_close()
+
+
+def test_http2(wheel, tmp_path):
+    python = environment(wheel, "h5py-newest", *HDF5["newest"])
+    run(python, "import zarrbridge, h5py\nwith h5py.File('x.zarr', 'w') as file: file['t'] = [1.5, 2.5]", tmp_path)
+    certificate, key = simserver.make_certificate(tmp_path)
+    with http2.serve(tmp_path, certificate, key) as server:
+        run(python, "import zarrbridge, h5py, sys\nassert h5py.File(sys.argv[1])['t'][1] == 2.5", tmp_path,
+            f"{server.url}/x.zarr#ca_file={certificate}")
+        assert {version for _, version, _ in server.take_log()} == {"2"}
 
 
 # ---- The program, and the environment ----
