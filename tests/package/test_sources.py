@@ -27,6 +27,13 @@ def test_third_party_names_each_licence():
             assert f"| {name} | {version} | {source['licence']} |" in page, source["package"]
 
 
+def test_processors_are_asked_by_the_library_itself():
+    """What zig links answers no to the compiler's own question (core/src/util/cpu.h)."""
+    files = [path for folder in ("core", "hdf5-vol", "gdal-driver") for path in (ROOT / folder).rglob("*.[ch]*")]
+    assert len(files) > 500
+    assert [path for path in files if path.name != "cpu.h" and "__builtin_cpu_supports" in path.read_text()] == []
+
+
 def test_one_version():
     cmake = re.search(r"project\(zarrbridge VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
     package = re.search('__version__ = "(.*)"', (ROOT / "python/zarrbridge/__init__.py").read_text())[1]

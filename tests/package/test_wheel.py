@@ -229,6 +229,25 @@ def test_program(wheel, tmp_path):
         assert subprocess.run([*command, "ls", "no.zarr"], cwd=tmp_path, env=PLAIN, stderr=subprocess.DEVNULL).returncode
 
 
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="aarch64 has one kind of processor")
+def test_the_program_knows_the_processor(wheel, tmp_path):
+    """zig's answer to the compiler's question is no, whatever the processor (core/src/util/cpu.h)."""
+    flags = re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)[1].split()
+    known = [name for flag, name in (("avx2", "avx2"), ("sse4_2", "sse4.2")) if flag in flags]
+    python = environment(wheel, "h5py-newest", *HDF5["newest"])
+    said = subprocess.run([python.with_name("zarrbridge"), "doctor", "--only", "self"], cwd=tmp_path, env=PLAIN,
+                          stdout=subprocess.PIPE, text=True).stdout
+    assert f"processor {', '.join(['x86-64', *known])}" in said, said
+
+
+def test_the_doctor_looks_at_this_environment(wheel, tmp_path):
+    """Whether it has been activated or not."""
+    python = environment(wheel, "h5py-newest", *HDF5["newest"])
+    said = subprocess.run([python.with_name("zarrbridge"), "doctor", "--only", "python"], cwd=tmp_path, env=PLAIN,
+                          stdout=subprocess.PIPE, text=True).stdout
+    assert str(python.parent) in said and "h5py" in said, said
+
+
 def test_enable_and_disable(wheel, tmp_path):
     python = environment(wheel, "h5py-newest", *HDF5["newest"])
     for command, kind in (("enable", "is_dir"), ("disable", "is_file")):
