@@ -3,8 +3,11 @@
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import tomllib
+
+import pytest
 
 ROOT = pathlib.Path(os.environ["ZARRBRIDGE_SOURCE_DIR"])
 sys.path.insert(0, str(ROOT / "packaging/wheel"))
@@ -38,3 +41,13 @@ def test_one_version():
     cmake = re.search(r"project\(zarrbridge VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
     package = re.search('__version__ = "(.*)"', (ROOT / "python/zarrbridge/__init__.py").read_text())[1]
     assert cmake == package == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+
+
+def test_no_file_is_empty():
+    """One that is empty was left behind by a program that ran in the source."""
+    found = subprocess.run(["git", "ls-files", "-s"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if found.returncode:
+        pytest.skip("this is no repository")
+    of_nothing = subprocess.run(["git", "hash-object", "--stdin"], stdin=subprocess.DEVNULL, cwd=ROOT, text=True,
+                                capture_output=True, check=True).stdout.strip()
+    assert [line for line in found.stdout.splitlines() if of_nothing in line] == []
