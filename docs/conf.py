@@ -16,8 +16,10 @@ include_patterns = ["**.md"]
 exclude_patterns = ["build", ".*"]
 html_theme = "furo"
 html_title = f"zarrbridge {version}"
+html_static_path, html_css_files = ["site"], ["site.css"]
 html_copy_source = html_show_sourcelink = False
 
+smartquotes = False  # --json stays as it is written
 myst_heading_anchors = 4  # as code hosts give them
 breathe_projects = {"zarrbridge": str(ROOT / "build/docs-headers/xml"), "sys": str(ROOT / "build/docs-headers/sys/xml")}
 breathe_default_project = "zarrbridge"

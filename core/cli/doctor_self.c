@@ -9,14 +9,14 @@
 #include <unistd.h>
 
 #include "doctor.h"
+#include "util/cpu.h"
 #include "zarrbridge/limits.h"
 #include "zarrbridge/sys/store.h"
 
 static const char *processor(void) {
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") ? "x86-64, avx2, sse4.2"
-           : __builtin_cpu_supports("sse4.2")
+    return zb__cpu_has(ZB__CPU_AVX2) ? "x86-64, avx2, sse4.2"
+           : zb__cpu_has(ZB__CPU_SSE42)
                ? "x86-64, sse4.2"
                : "x86-64 without sse4.2: checksums are computed in software";
 #elif defined(__aarch64__)

@@ -125,7 +125,7 @@ static bool take_all(zb__request *request) {
                     "the server answers with a page of HTML (text/html) where JSON was asked for");
     if (reply->encoding[0] && !request->any_encoding)
         return stop(request, ZB_EIO, "the server sends the object in another encoding");
-    if (!reply->has_length && !reply->is_chunked && !request->any_encoding &&
+    if (!reply->has_length && !reply->is_chunked && !reply->is_framed && !request->any_encoding &&
         request->method == ZB__GET)
         return stop(request, ZB_EIO, "the server does not tell the length of its reply");
     if (!reply->has_length || reply->encoding[0])

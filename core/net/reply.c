@@ -210,6 +210,7 @@ bool zb__reply_line(zb__reply *reply, const char *line, size_t size) {
     if (status) {
         const size_t lines = reply->lines, bytes = reply->bytes;
         *reply = (zb__reply){.status = status, .lines = lines, .bytes = bytes, .retry_after = -1};
+        reply->is_framed = strncmp(text, "HTTP/2", 6) == 0;
     } else {
         take_field(reply, text);
     }

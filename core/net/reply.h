@@ -54,6 +54,7 @@ typedef struct zb__reply {
     uint64_t length;     /* Content-Length, when has_length */
     bool has_length;
     bool is_chunked;    /* its end can be told without a length, and only so */
+    bool is_framed;     /* HTTP/2: its end can be told without a length */
     bool contradicts;   /* there were several lengths */
     bool has_range;     /* Content-Range was there... */
     bool range_is_good; /* ...and could be read */

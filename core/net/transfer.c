@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "authorities.h"
 #include "body.h"
@@ -94,13 +95,23 @@ static CURLcode set_protocol(CURL *h) {
 #else
     CURLcode code = curl_easy_setopt(h, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
 #endif
-    code |= curl_easy_setopt(h, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     code |= curl_easy_setopt(h, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     code |= curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
     code |= curl_easy_setopt(h, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
     code |= curl_easy_setopt(h, CURLOPT_TCP_KEEPALIVE, 1L);
     code |= curl_easy_setopt(h, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* a proxy's own reply */
     return code;
+}
+
+/* Reads by TLS share one connection of a host that speaks HTTP/2: later ones wait until the first
+   one knows. All else goes by HTTP/1.1: the end of a body can be held back only where libcurl has
+   little of it in its hands. */
+static CURLcode set_version(const zb__request *request, const char *url, CURL *h) {
+    const bool reads = request->method == ZB__GET || request->method == ZB__HEAD;
+    if (reads && strncasecmp(url, "https:", 6) == 0 &&
+        curl_easy_setopt(h, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS) == CURLE_OK)
+        return curl_easy_setopt(h, CURLOPT_PIPEWAIT, 1L);
+    return curl_easy_setopt(h, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 }
 
 static CURLcode set_callbacks(zb__request *request, CURL *h) {
@@ -181,6 +192,7 @@ static CURLcode set_options(zb__request *request, const zb__outgoing *out, CURL 
         code |= curl_easy_setopt(h, CURLOPT_PROXY, request->store->proxy);
     code |= set_limits(request, h);
     code |= set_protocol(h);
+    code |= set_version(request, out->url, h);
     code |= set_callbacks(request, h);
     code |= set_method(request, h);
     return code | set_signature(out, h);
@@ -272,6 +284,8 @@ bool zb__transfer_may_again(const zb__request *request, CURLcode failure) {
     case CURLE_PARTIAL_FILE:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
+    case CURLE_HTTP2: /* the connection's, and that of one request on it */
+    case CURLE_HTTP2_STREAM:
         return true;
     default:
         return false;

@@ -8,13 +8,14 @@ import subprocess
 HERE = pathlib.Path(__file__).parent
 
 # Those of CMakeLists.txt here, and curl, which is built against them.
-PLAIN = ["zstd", "lz4", "libdeflate", "cjson", "bzip2", "lzma", "zfp", "zlib", "expat", "inih", "mbedtls"]
+PLAIN = ["zstd", "lz4", "libdeflate", "cjson", "bzip2", "lzma", "zfp", "zlib", "expat", "inih", "mbedtls",
+         "nghttp2"]
 LIBRARIES = [*PLAIN, "curl"]
 CURL = ["BUILD_CURL_EXE=OFF", "BUILD_SHARED_LIBS=OFF", "BUILD_STATIC_LIBS=ON", "BUILD_LIBCURL_DOCS=OFF",
         "BUILD_MISC_DOCS=OFF", "ENABLE_CURL_MANUAL=OFF", "BUILD_TESTING=OFF", "BUILD_EXAMPLES=OFF", "_CURL_PREFILL=ON",
         "CMAKE_DISABLE_FIND_PACKAGE_Perl=ON",
         "HTTP_ONLY=ON", "CURL_USE_OPENSSL=OFF", "CURL_USE_MBEDTLS=ON", "CURL_ZLIB=ON", "CURL_BROTLI=OFF",
-        "CURL_ZSTD=OFF", "USE_NGHTTP2=OFF", "CURL_USE_LIBPSL=OFF", "USE_LIBIDN2=OFF", "CURL_USE_LIBSSH2=OFF",
+        "CURL_ZSTD=OFF", "USE_NGHTTP2=ON", "CURL_USE_LIBPSL=OFF", "USE_LIBIDN2=OFF", "CURL_USE_LIBSSH2=OFF",
         "CURL_USE_LIBSSH=OFF", "CURL_USE_GSSAPI=OFF", "CURL_DISABLE_LDAP=ON", "CURL_DISABLE_NTLM=ON",
         "HAVE_MBEDTLS_DES_CRYPT_ECB=0",
         "CURL_CA_BUNDLE=none", "CURL_CA_PATH=none", "CURL_CA_FALLBACK=OFF", "ENABLE_UNIX_SOCKETS=OFF",
@@ -82,4 +83,5 @@ def build_all(sources, toolchain, folder, jobs):
     curl, prefix = sources["curl"], toolchain.prefix
     tls = [f"MBEDTLS_INCLUDE_DIR={prefix}/include",
            *(f"{name}_LIBRARY={prefix}/lib/libmbedtls.a" for name in ("MBEDTLS", "MBEDX509", "MBEDCRYPTO"))]
-    build("curl", {"curl": curl}, "", toolchain, folder, curl["path"] / curl["folder"], [*CURL, *tls], jobs)
+    http2 = [f"NGHTTP2_INCLUDE_DIR={prefix}/include", f"NGHTTP2_LIBRARY={prefix}/lib/libnghttp2.a"]
+    build("curl", {"curl": curl}, "", toolchain, folder, curl["path"] / curl["folder"], [*CURL, *tls, *http2], jobs)

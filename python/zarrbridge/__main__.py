@@ -55,6 +55,8 @@ def main():
         except OSError as error:
             sys.exit(f"zarrbridge: {error}")
         return
+    if arguments[:1] == ["doctor"]:  # which asks the Python that is the first one on PATH
+        os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), *os.get_exec_path()])
     program = _find_program()
     if program is None:
         sys.exit("zarrbridge: the program is neither in this package nor on PATH")

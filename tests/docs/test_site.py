@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The site of the pages, as tools/docs builds it: without warnings, and with what a page needs of its parts."""
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -33,3 +34,13 @@ def test_the_headers_are_in_it(site, name):
 
 def test_pictures_are_in_it(site):
     assert "start-waves.png" in {path.name for path in (site / "_images").iterdir()}
+
+
+def test_code_in_comments_of_headers_is_code(site):
+    text = (site / "docs/reference/c-interface.html").read_text()
+    blocks = [re.sub("<.*?>", "", block) for block in re.findall("<pre>.*?</pre>", text, re.DOTALL)]
+    assert [block for block in blocks if block.startswith("zb_chain_of(source, &amp;chain, &amp;err);\nzb_encoded")]
+
+
+def test_options_are_as_they_are_written(site):
+    assert "With --json standard output" in (site / "docs/program.html").read_text()

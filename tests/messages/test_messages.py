@@ -205,6 +205,8 @@ ROWS = [
     (h5py, "'k.json'", {}, "kerchunk reference file", "write a store of Zarr version 3 from it"),
     (shell, "zarrbridge ls k.json", {}, "kerchunk reference file"),
     (h5py, "'k.parq'", {}, "kerchunk reference directory"),
+    (shell, "gdalinfo k.json", {}, "kerchunk reference file", "write a store of Zarr version 3 from it"),
+    (shell, "gdalinfo k.parq", {}, "kerchunk reference directory"),
     (h5py, "'n5'", {}, "this is N5, not Zarr"),
     (gdal, "'n5'", {}, "this is N5, not Zarr"),
     (shell, "zarrbridge ls x.h5", {}, "is an HDF5 file, not a Zarr store", "h5repack"),

@@ -30,6 +30,22 @@ def test_help_builds_nothing(kind, tmp_path):
     assert wrong.returncode == 2 and "begun" not in wrong.stderr, wrong.stderr
 
 
+def test_check_takes_the_libraries_of_this_build(tmp_path):
+    """What they export is what it allows."""
+    build = pathlib.Path(os.environ["ZARRBRIDGE_BUILD_DIR"])
+    libraries = [path for name in ("libzarrbridge.so.*.*.*", "libzarrbridge_remote.so", "libhdf5_vol_zarr.so", "gdal_Zarr3.so")
+                 for folder in ("core", "hdf5-vol/plugins", "gdal-driver/plugins") for path in (build / folder).glob(name)]
+    assert libraries
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out").mkdir()
+    for path in libraries:
+        subprocess.run(["strip", "-o", tmp_path / "in" / path.name, path], check=True)
+    subprocess.run(["tar", "-czf", tmp_path / "out/x.tar.gz", "."], cwd=tmp_path / "in", check=True)
+    done = subprocess.run([ROOT / "packaging/check", tmp_path / "out"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True)
+    assert "exports" not in done.stderr and all(path.name in done.stdout for path in libraries), done.stderr
+
+
 def test_check_looks_into_an_archive(tmp_path):
     """A name with a blank and a quote is a name like others."""
     folder = tmp_path / "it's a folder"

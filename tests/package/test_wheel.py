@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"])
-sys.path.insert(0, str(ROOT / "tests/interop"))
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("interop", "remote", "support")]
+import http2  # noqa: E402
+import simserver  # noqa: E402
 import venvs  # noqa: E402
 
 CANNOT_BE_FETCHED = 3  # build.py
@@ -186,9 +188,7 @@ def test_certificates(wheel, tmp_path):
 
     python = environment(wheel, "h5py-newest", *HDF5["newest"])
     run(python, "import zarrbridge, h5py\nwith h5py.File('x.zarr', 'w') as file: file['t'] = [1.5, 2.5]", tmp_path)
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem",
-                    "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"], cwd=tmp_path,
-                   check=True, stderr=subprocess.DEVNULL)
+    simserver.make_certificate(tmp_path)
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -207,6 +207,16 @@ def test_certificates(wheel, tmp_path):
         server.server_close()
 
 
+def test_http2(wheel, tmp_path):
+    python = environment(wheel, "h5py-newest", *HDF5["newest"])
+    run(python, "import zarrbridge, h5py\nwith h5py.File('x.zarr', 'w') as file: file['t'] = [1.5, 2.5]", tmp_path)
+    certificate, key = simserver.make_certificate(tmp_path)
+    with http2.serve(tmp_path, certificate, key) as server:
+        run(python, "import zarrbridge, h5py, sys\nassert h5py.File(sys.argv[1])['t'][1] == 2.5", tmp_path,
+            f"{server.url}/x.zarr#ca_file={certificate}")
+        assert {version for _, version, _ in server.take_log()} == {"2"}
+
+
 # ---- The program, and the environment ----
 
 
@@ -217,6 +227,25 @@ def test_program(wheel, tmp_path):
         done = subprocess.run([*command, "ls", "x.zarr"], cwd=tmp_path, env=PLAIN, stdout=subprocess.PIPE, text=True)
         assert done.returncode == 0 and "t" in done.stdout
         assert subprocess.run([*command, "ls", "no.zarr"], cwd=tmp_path, env=PLAIN, stderr=subprocess.DEVNULL).returncode
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="aarch64 has one kind of processor")
+def test_the_program_knows_the_processor(wheel, tmp_path):
+    """zig's answer to the compiler's question is no, whatever the processor (core/src/util/cpu.h)."""
+    flags = re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)[1].split()
+    known = [name for flag, name in (("avx2", "avx2"), ("sse4_2", "sse4.2")) if flag in flags]
+    python = environment(wheel, "h5py-newest", *HDF5["newest"])
+    said = subprocess.run([python.with_name("zarrbridge"), "doctor", "--only", "self"], cwd=tmp_path, env=PLAIN,
+                          stdout=subprocess.PIPE, text=True).stdout
+    assert f"processor {', '.join(['x86-64', *known])}" in said, said
+
+
+def test_the_doctor_looks_at_this_environment(wheel, tmp_path):
+    """Whether it has been activated or not."""
+    python = environment(wheel, "h5py-newest", *HDF5["newest"])
+    said = subprocess.run([python.with_name("zarrbridge"), "doctor", "--only", "python"], cwd=tmp_path, env=PLAIN,
+                          stdout=subprocess.PIPE, text=True).stdout
+    assert str(python.parent) in said and "h5py" in said, said
 
 
 def test_enable_and_disable(wheel, tmp_path):

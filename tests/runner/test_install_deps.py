@@ -15,7 +15,7 @@ STAND_INS = {
     "dpkg-query": 'case "$*" in *libgdal-dev*) exit 1 ;; esac\n'
                   'for name; do echo "installed $name 99:9"; done',
     "apt-get": 'case $1 in indextargets) exit 0 ;; esac\necho "$*" >>{0}/calls\n'
-               'for name; do case $name in *=*) touch "${{name%%=*}}_$(cat {0}/version)_all.deb" ;; esac; done',
+               '[ $1 != download ] || for name; do case $name in *=*) touch "${{name%%=*}}_$(cat {0}/version)_all.deb" ;; esac; done',
     "apt-cache": 'echo "  Candidate: $(cat {0}/version)"',
     "dpkg-deb": 'case $1 in -f) echo "libgdal36 (= 3.10), libboost-dev" ;;\n'
                 '*) mkdir -p usr/share usr/include && touch "usr/include/$(basename $2)" ;; esac',
@@ -37,7 +37,8 @@ def run(tmp_path):
     environment = {**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
 
     def call(*words):
-        return subprocess.run([tmp_path / "tools/install-deps", *words], env=environment, capture_output=True, text=True)
+        return subprocess.run([tmp_path / "tools/install-deps", *words], env=environment, cwd=tmp_path, capture_output=True,
+                              text=True)
     return call
 
 

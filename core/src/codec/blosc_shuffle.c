@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "util/cpu.h"
+
 #if defined(__x86_64__)
 #define HAVE_X86 1
 #include <immintrin.h>
@@ -65,7 +67,7 @@
 
 enum zb__simd zb__simd_best(void) {
 #if HAVE_X86
-    return __builtin_cpu_supports("avx2") ? ZB__SIMD_AVX2 : ZB__SIMD_SSE2;
+    return zb__cpu_has(ZB__CPU_AVX2) ? ZB__SIMD_AVX2 : ZB__SIMD_SSE2;
 #else
     return ZB__SIMD_NONE;
 #endif

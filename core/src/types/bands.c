@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "util/cpu.h"
+
 #define INLINED static inline __attribute__((always_inline))
 
 #if defined(__x86_64__)
@@ -81,9 +83,9 @@ __attribute__((target("avx2"))) static void by_avx2(size_t size, size_t bands, b
 
 static void run(size_t size, size_t bands, bool one, const char *src, char *const *dst, size_t n) {
 #if HAVE_SHUFFLES
-    if (__builtin_cpu_supports("avx2"))
+    if (zb__cpu_has(ZB__CPU_AVX2))
         by_avx2(size, bands, one, src, dst, n);
-    else if (__builtin_cpu_supports("ssse3"))
+    else if (zb__cpu_has(ZB__CPU_SSSE3))
         by_ssse3(size, bands, one, src, dst, n);
     else
 #endif

@@ -18,6 +18,7 @@
 #include <pthread.h>
 
 #include "util/bytes.h"
+#include "util/cpu.h"
 
 #if defined(__x86_64__)
 #define HAVE_SSE42 1
@@ -50,7 +51,7 @@ static uint32_t update_portable(uint32_t crc, const uint8_t *p, size_t size) {
     1024 /* bytes; three lanes fit the first-level cache, and combining them costs 8 lookups */
 
 static uint32_t lane_shift[4][256];
-static int have_sse42;
+static bool have_sse42;
 
 /* lane_shift[k][b]: the register b << 8k moved on over LANE zero bytes. */
 static void make_lane_shift(void) {
@@ -103,7 +104,7 @@ static void make_tables(void) {
     }
 #if HAVE_SSE42
     make_lane_shift();
-    have_sse42 = __builtin_cpu_supports("sse4.2");
+    have_sse42 = zb__cpu_has(ZB__CPU_SSE42);
 #endif
 }
 

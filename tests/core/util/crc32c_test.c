@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "util/cpu.h"
 #include "util/crc32c.h"
 
 static void known_values(void **state) {
@@ -64,7 +65,18 @@ static void all_sizes(void **state) {
     }
 }
 
+/* The compiler of the tests knows, too. */
+static void the_processor_is_known(void **state) {
+    (void)state;
+#if defined(__x86_64__)
+    assert_int_equal(zb__cpu_has(ZB__CPU_SSSE3), __builtin_cpu_supports("ssse3") != 0);
+    assert_int_equal(zb__cpu_has(ZB__CPU_SSE42), __builtin_cpu_supports("sse4.2") != 0);
+    assert_int_equal(zb__cpu_has(ZB__CPU_AVX2), __builtin_cpu_supports("avx2") != 0);
+#endif
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_values), cmocka_unit_test(all_sizes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_values), cmocka_unit_test(all_sizes),
+                                       cmocka_unit_test(the_processor_is_known)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
