@@ -7,7 +7,7 @@ from qgis.core import (Qgis, QgsColorRampShader, QgsDateTimeRange, QgsInterval, 
                        QgsContrastEnhancement, QgsProviderRegistry)
 from qgis.PyQt.QtCore import QDate, QDateTime, QFile, QTime, QTimeZone
 
-from . import bands, driver, store
+from . import bands, driver, names, store
 
 DRESSED = "zarr_layers/dressed"
 SAMPLE = 250000  # pixels that statistics are made of
@@ -42,9 +42,9 @@ def is_ours(layer):
     if not isinstance(layer, QgsRasterLayer) or layer.providerType() != "gdal" or not layer.isValid():
         return False
     name, _ = file_name(layer)
-    if driver.NAME not in name.upper() and ".zarr" not in name and not name.endswith((".ozx", "zarr.json")):
-        return False
-    return any(f">{known}<" in layer.htmlMetadata() for known in (driver.NAME, "VRT"))
+    # To identify a name opens nothing, and asks no server.
+    return name.startswith("vrt://" + names.PREFIX) or \
+        gdal.IdentifyDriverEx(name, gdal.OF_RASTER, [driver.NAME]) is not None
 
 
 def read_bands(layer):
