@@ -14,6 +14,7 @@ WAVELENGTHS = {"red": (0.6, 0.7, 0.66), "green": (0.5, 0.6, 0.56), "blue": (0.43
 MICROMETRES = {"nm": 1e-3, "nanometer": 1e-3, "nanometers": 1e-3, "nanometre": 1e-3, "um": 1.0, "µm": 1.0, "μm": 1.0,
                "micrometer": 1.0, "micrometers": 1.0, "micrometre": 1.0, "micron": 1.0, "m": 1e6, "meter": 1e6,
                "metre": 1e6, "angstrom": 1e-4, "å": 1e-4}
+LABELS = r"DIM_.*_VALUE|(band|common)_?name|colou?r"
 
 
 class Band(NamedTuple):
@@ -110,30 +111,29 @@ def interval(times) -> Tuple[int, str]:
 
 
 def wavelength(band) -> Optional[float]:
-    """In micrometres."""
-    stated = [(band.wavelength, "um")] if band.wavelength else []
-    names = {key.lower(): value for key, value in band.items.items()}
+    """In micrometres; by a coordinate or an item of the band, else by what GDAL knows."""
+    items = {key.lower(): value for key, value in band.items.items()}
     for name in ("wavelength", "central_wavelength", "center_wavelength"):
-        stated += [(names[key], names.get(unit, default)) for key, unit, default in (
-            (f"dim_{name}_value", f"dim_{name}_unit", ""), (name, name + "_unit", names.get("wavelength_units", "")))
-            if key in names]
-    for text, unit in stated:
-        try:
-            value = float(text)
-        except ValueError:
-            continue
-        if unit.strip().lower() in MICROMETRES:
-            return value * MICROMETRES[unit.strip().lower()]
-        if not unit:  # what a visible wavelength can be
-            return value if value < 20 else value / 1000
-    return None
+        for key, unit in ((f"dim_{name}_value", f"dim_{name}_unit"), (name, name + "_unit")):
+            if key in items:
+                return micrometres(items[key], items.get(unit) or items.get("wavelength_units", ""))
+    return micrometres(band.wavelength, "um")
+
+
+def micrometres(text, unit) -> Optional[float]:
+    """Of a number without a unit, those below 20 are micrometres, others nanometres."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    factor = MICROMETRES.get(unit.strip().lower(), None if unit else 1.0 if value < 20 else 1e-3)
+    return None if factor is None else value * factor
 
 
 def named_colour(band) -> str:
     """red, green or blue by GDAL's colour interpretation, else by a name of the band; "" for none."""
-    said = [band.colour, band.description.split("=")[-1]] + [
-        value for key, value in band.items.items() if re.fullmatch(r"DIM_.*_VALUE|(band|common)_?name|color|colour", key,
-                                                                   re.IGNORECASE)]
+    said = [band.colour, band.description.split("=")[-1]]
+    said += [value for key, value in band.items.items() if re.fullmatch(LABELS, key, re.IGNORECASE)]
     for word in said:
         if word.strip().lower() in COLOURS:
             return word.strip().lower()

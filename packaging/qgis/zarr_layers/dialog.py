@@ -25,7 +25,7 @@ class AddDialog(QDialog):
         self.tree = QTreeWidget()
         self.tree.setHeaderLabels(["Array", "Shape", "Type", "Times", "Title"])
         self.tree.currentItemChanged.connect(self.show_array)
-        self.level = QComboBox()
+        self.level = None
         self.ome = QCheckBox("Place by the scales of OME-Zarr (y downwards becomes north up)")
         self.controller = QCheckBox("Set the temporal controller to the layer's times")
         self.controller.setChecked(True)
@@ -137,9 +137,8 @@ class AddDialog(QDialog):
     def show_array(self, item, _before=None):
         """Choices of the array: a range along each further dimension, a level of its pyramid."""
         while self.choices.rowCount() > 0:
-            self.choices.takeRow(0) if self.choices.itemAt(0, QFormLayout.ItemRole.FieldRole) is None else \
-                self.choices.removeRow(0)
-        self.ranges, details = [], self.look(item)
+            self.choices.removeRow(0)
+        self.ranges, self.level, details = [], None, self.look(item)
         self.add_button.setEnabled(details is not None)
         self.ome.setEnabled(details is not None and details.bounds is not None)
         self.ome.setChecked(self.ome.isEnabled())
