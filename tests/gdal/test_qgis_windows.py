@@ -6,6 +6,7 @@ qgis_windows.py says, and the tests look at what came of it. ZARRBRIDGE_PICTURES
 of the screen, for docs/qgis.md.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -25,7 +26,7 @@ sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/remote")
 from simserver import SimServer  # noqa: E402
 
 SOURCE = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"])
-MISSING = [program for program in ("qgis", "Xvfb", "xvfb-run") if shutil.which(program) is None]
+MISSING = [program for program in ("qgis", "Xvfb") if shutil.which(program) is None]
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"QGIS's windows are not tried: no {', '.join(MISSING)}")
 MONTHS = ["1999-01-31", "1999-02-28", "1999-03-31", "1999-04-30", "1999-05-31", "1999-06-30", "1999-07-31",
           "1999-08-31", "1999-09-30", "1999-10-31", "1999-11-30", "1999-12-31"]
@@ -77,6 +78,22 @@ def install_plugin(profile):
                         "newsFeedDisabled=true\n[core]\nNewsFeed\\httpsfeedqgisorg\\disabled=true\n")
 
 
+@contextlib.contextmanager
+def screen():
+    """The name of a display without a screen, which ends with its use."""
+    ours, theirs = os.pipe()
+    server = subprocess.Popen(["Xvfb", "-displayfd", str(theirs), "-screen", "0", "1280x800x24", "-nolisten", "tcp"],
+                              pass_fds=(theirs,), stderr=subprocess.DEVNULL)
+    os.close(theirs)
+    with os.fdopen(ours) as said:
+        display = ":" + said.readline().strip()
+    try:
+        yield display
+    finally:
+        server.terminate()
+        server.wait()
+
+
 @pytest.fixture(scope="module")
 def used(tmp_path_factory):
     """The stores, and what came of each scenario of qgis_windows.py."""
@@ -84,19 +101,20 @@ def used(tmp_path_factory):
     (home / "data").mkdir()
     given = make_stores(home / "data")
     install_plugin(home)
-    with SimServer(home / "data") as server:
+    with SimServer(home / "data") as server, screen() as display:
         given["url"] = server.url + "/temperature.zarr"
         (home / "given.json").write_text(json.dumps(given))
         environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
         done = subprocess.run(
-            ["xvfb-run", "-a", "-s", "-screen 0 1280x800x24", "qgis", "--noversioncheck", "--nologo",
-             "--profiles-path", home, "--code", SOURCE / "tests/gdal/qgis_windows.py"], capture_output=True, text=True,
+            ["qgis", "--noversioncheck", "--nologo", "--profiles-path", home, "--code",
+             SOURCE / "tests/gdal/qgis_windows.py"], capture_output=True, text=True,
             env={**environment, "HOME": str(home), "XDG_RUNTIME_DIR": str(home), "QGIS_TRY": str(home / "given.json"),
-                 "LIBGL_ALWAYS_SOFTWARE": "1", "QT_QPA_PLATFORM": "xcb"}, check=False, timeout=1500)
+                 "DISPLAY": display, "QT_QPA_PLATFORM": "xcb"}, check=False, timeout=1500)
     pictures = os.environ.get("ZARRBRIDGE_PICTURES")
     if pictures:
         for path in home.glob("*.png"):
             shutil.copy(path, pictures)
+    (home / "qgis.log").write_text(done.stdout + done.stderr)
     assert (home / "results.json").exists(), (done.returncode, done.stdout[-3000:], done.stderr[-3000:])
     return given, json.loads((home / "results.json").read_text())
 
@@ -124,8 +142,7 @@ def test_a_dropped_stack_fills_the_temporal_controller(used):
     told = came_of(used, "drop_a_directory")
     is_the_stack(told)
     assert told["name"] == "temperature" and told["mode"]
-    assert told["begin"][:10] == "1999-01-31" and told["end"][:10] == "2000-01-31"
-    assert told["frames"] in (12, 13)
+    assert told["begin"][:10] == "1999-01-31" and told["end"][:10] == "1999-12-31" and told["frames"] == 12
 
 
 def test_frames_show_the_bands_of_their_times(used):
@@ -173,7 +190,7 @@ def test_bands_with_names_of_colours_are_drawn_as_these(used):
 
 
 def test_the_browser_shows_each_store_once(used):
-    shown = [name for name, _ in came_of(used, "the_browser")]
+    shown = came_of(used, "the_browser")
     for name in ("climate.zarr", "dem.zarr", "dem.zarr.zip", "temperature.zarr"):
         assert shown.count(name) == 1, shown
 

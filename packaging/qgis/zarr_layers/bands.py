@@ -59,15 +59,17 @@ def parse_time(text) -> Optional[datetime]:
 def steps(bands) -> Dict[int, Tuple[datetime, datetime]]:
     """For each band (from 1) of a stack of times, when it is shown: until the next one, the end not included.
 
-    Where other dimensions lie beside time, the bands of their first index. Empty for what is no stack of times.
+    Where other dimensions lie beside time, the bands at the first band's place along these.
     """
-    times = {}
+    times, beside = {}, None
     for number, band in enumerate(bands, 1):
         along = places(band)
         time = [place.time for place in along if place.time is not None]
+        others = [place.index for place in along if place.time is None]
         if len(time) != 1:
             return {}
-        if all(place.index == 0 for place in along if place.time is None):
+        beside = others if beside is None else beside
+        if others == beside:
             times[number] = time[0]
     ordered = sorted(set(times.values()))
     if len(ordered) < 2:

@@ -71,6 +71,11 @@ def dress_new(layers):
     return changed
 
 
+def keep(layer, _element=None):
+    """A layer of a project that is being read, before it is added: its style is the user's."""
+    layer.setCustomProperty(DRESSED, True)
+
+
 def dress(layer):
     """Sets renderer and temporal properties by what the bands mean."""
     told = read_bands(layer)
@@ -80,7 +85,7 @@ def dress(layer):
     elif kind == "ramp":
         draw_ramp(layer, len(told))
     set_times(layer, bands.steps(told))
-    layer.setCustomProperty(DRESSED, True)
+    keep(layer)
 
 
 def draw_colours(layer, numbers):
@@ -133,7 +138,8 @@ def fill_controller(controller, layer):
     ranges = sorted(times.fixedRangePerBand().values(), key=lambda one: one.begin()) if times.isActive() else []
     if not ranges:
         return False
-    controller.setTemporalExtents(QgsDateTimeRange(ranges[0].begin(), ranges[-1].end(), True, False))
+    # QGIS counts a frame that begins where the extent ends: here the last one.
+    controller.setTemporalExtents(QgsDateTimeRange(ranges[0].begin(), ranges[-1].begin()))
     count, unit = bands.interval([one.begin().toPyDateTime() for one in ranges]) if len(ranges) > 1 else (1, "days")
     if count:
         controller.setFrameDuration(QgsInterval(count, UNITS[unit]))

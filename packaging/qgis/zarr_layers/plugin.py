@@ -35,13 +35,14 @@ class Plugin:
         self.iface.registerCustomDropHandler(self.drops)
         self.folders = browser.StoresAreNoFolders()
         QgsApplication.dataItemProviderRegistry().addProvider(self.folders)
-        # Not sent for the layers of a project that is being read.
+        QgsProject.instance().readMapLayer.connect(layers.keep)
         QgsProject.instance().legendLayersAdded.connect(self.dress)
         if not driver.is_there():
             self.tell_driver()
 
     def unload(self):
         QgsProject.instance().legendLayersAdded.disconnect(self.dress)
+        QgsProject.instance().readMapLayer.disconnect(layers.keep)
         QgsApplication.dataItemProviderRegistry().removeProvider(self.folders)
         self.iface.unregisterCustomDropHandler(self.drops)
         self.iface.removeToolBarIcon(self.action)
