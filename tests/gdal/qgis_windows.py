@@ -51,6 +51,7 @@ def drawn():
 
 def shot(name, widget=None):
     """A picture of the screen, or of a window on it."""
+    iface.messageBar().clearWidgets()
     for _ in range(5):
         spin()
     screen = QGuiApplication.primaryScreen()
