@@ -188,16 +188,20 @@ def try_drop_a_url():
     iface.zoomToActiveLayer()
     hide_docks()
     drawn()
+    dialog = plugins["zarr_layers"].show_dialog(GIVEN["url"])
+    dialog.setGeometry(420, 160, 700, 440)
     shot("url")
+    dialog.close()
     return told(layer)
 
 
 def try_drop_a_store_of_several():
     clear()
     drop([QUrl.fromLocalFile(GIVEN["climate"])])
-    wait(lambda: plugins["zarr_layers"].dialog is not None and plugins["zarr_layers"].dialog.tree.topLevelItemCount(),
-         "the window with the arrays")
-    dialog = plugins["zarr_layers"].dialog
+    plugin = plugins["zarr_layers"]
+    wait(lambda: plugin.dialog is not None and plugin.dialog.name.text() == GIVEN["climate"] and
+         plugin.dialog.add_button.isEnabled(), "the window with the arrays")
+    dialog = plugin.dialog
     dialog.resize(820, 470)
     found = dialog.tree.findItems("ta", Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchRecursive)
     dialog.tree.setCurrentItem(found[0])
@@ -222,6 +226,7 @@ def try_open_by_the_window():
     dialog = plugin.dialog
     dialog.name.setText(GIVEN["levels"])
     QTest.keyClick(dialog.name, Qt.Key.Key_Return)
+    assert not layers() and dialog.isVisible()
     levels = [dialog.level.itemText(row) for row in range(dialog.level.count())]
     dialog.level.setCurrentIndex(2)
     QTest.mouseClick(dialog.add_button, Qt.MouseButton.LeftButton)
@@ -258,6 +263,7 @@ def try_the_browser():
     while not isinstance(panel, QDockWidget):
         panel = panel.parent()
     hide_docks(panel.objectName())
+    dock("Layers").setVisible(False)
     panel.raise_()
     model, folder, source = iface.browserModel(), os.path.dirname(GIVEN["climate"]), view.model()
     model.addFavoriteDirectory(folder, "data")
@@ -283,7 +289,7 @@ def try_the_browser():
     view.setCurrentIndex(source.mapFromSource(find(*ways[2])))
     folder = find(*ways[1])
     shown = sorted(model.data(model.index(row, 0, folder)) for row in range(model.rowCount(folder)))
-    panel.resize(420, panel.height())
+    iface.mainWindow().resizeDocks([panel], [420], Qt.Orientation.Horizontal)
     for _ in range(20):
         spin()
     shot("browser", panel)
@@ -316,6 +322,7 @@ def try_identify():
     wait(lambda: tree.topLevelItemCount() > 0, "values")
     for row in range(tree.topLevelItemCount()):
         walk(tree.topLevelItem(row))
+    tree.resizeColumnToContents(0)
     shot("identify")
     results()[0].setVisible(False)
     return rows

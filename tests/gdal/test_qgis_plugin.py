@@ -105,6 +105,11 @@ def test_stacks_and_fields_get_a_ramp_and_others_stay_as_they_are():
     assert bands.drawing([Band(items={"DIM_band_INDEX": str(index)}) for index in range(6)]) == ""
 
 
+def test_some_bands_stand_for_all():
+    assert bands.spread(12, 12) == list(range(1, 13)) and bands.spread(1, 3) == [1] and bands.spread(2, 3) == [1, 2]
+    assert bands.spread(365, 3) == [1, 183, 365]
+
+
 def climate(root):
     put(root, "time", np.array([0., 31, 59]), {"units": "days since 2025-01-01", "calendar": "standard"}, ("time",))
     put(root, "level", np.array([1000., 500]), {"units": "hPa"}, ("level",))

@@ -156,6 +156,12 @@ def colours(bands) -> Optional[Tuple[int, int, int]]:
     return tuple(chosen) if len(chosen) == 3 else None
 
 
+def spread(count, most) -> List[int]:
+    """The numbers of at most so many bands, the first and the last among them."""
+    chosen = min(count, most)
+    return sorted({1 + round(index * (count - 1) / max(chosen - 1, 1)) for index in range(chosen)})
+
+
 def drawing(bands) -> str:
     """How they are drawn: "colours", "ramp" for a field of numbers, or "" for QGIS's own choice."""
     if colours(bands) is not None:

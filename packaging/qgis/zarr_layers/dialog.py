@@ -50,6 +50,8 @@ class AddDialog(QDialog):
             line.addWidget(button)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.add_button = self.buttons.addButton("Add", QDialogButtonBox.ButtonRole.ActionRole)
+        for button in self.buttons.buttons(): # the key Return opens the name, and does no more
+            button.setAutoDefault(False)
         self.add_button.clicked.connect(self.add)
         self.buttons.rejected.connect(self.reject)
         whole = QVBoxLayout(self)

@@ -11,6 +11,7 @@ from . import bands, driver, names, store
 
 DRESSED = "zarr_layers/dressed"
 SAMPLE = 250000  # pixels that statistics are made of
+SOME, FEW = 12, 3  # of bands; few of those on a server
 UNITS = {"months": Qgis.TemporalUnit.Months, "days": Qgis.TemporalUnit.Days, "hours": Qgis.TemporalUnit.Hours,
          "minutes": Qgis.TemporalUnit.Minutes, "seconds": Qgis.TemporalUnit.Seconds}
 
@@ -96,11 +97,11 @@ def draw_colours(layer, numbers):
 
 
 def draw_ramp(layer, count):
-    """Band 1 by a colour ramp between the smallest and largest value of the first, middle and last band."""
+    """Band 1 by a colour ramp between the smallest and largest value of some bands, since others are shown later."""
     provider = layer.dataProvider()
     flags = QgsRasterBandStats.Min | QgsRasterBandStats.Max
-    found = [provider.bandStatistics(number, flags, layer.extent(), SAMPLE)
-             for number in sorted({1, (count + 1) // 2, count})]
+    numbers = bands.spread(count, FEW if names.is_url(names.split(file_name(layer)[0])[0]) else SOME)
+    found = [provider.bandStatistics(number, flags, layer.extent(), SAMPLE // len(numbers)) for number in numbers]
     low, high = min(one.minimumValue for one in found), max(one.maximumValue for one in found)
     if not low < high: # no pixel with a value, or one value only
         low, high = (low, low + 1) if low == high else (0, 1)

@@ -67,6 +67,7 @@ class Plugin:
         self.dialog.show()
         self.dialog.raise_()
         self.dialog.take(name)
+        return self.dialog
 
     def open_name(self, name):
         """What is dropped: one array is a layer at once, of several the user chooses."""
