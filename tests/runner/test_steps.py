@@ -175,7 +175,7 @@ def test_the_chroot_is_made_beside_the_steps_before(machine):
     assert status == 0 and end == ["2 of 2 passed, 0 skipped"]
     assert log.read_text().splitlines() == [
         "packages ", "packages debootstrap debian-archive-keyring 2025.1", "format", "forky true",
-        "forky bash -c tools/install-deps || exit 3; tools/install-deps python3-qgis; tools/test build-plugins || true", "forky tools/test plugins"]
+        "forky bash -c tools/install-deps || exit 3; tools/install-deps qgis python3-qgis; tools/test build-plugins || true", "forky tools/test plugins"]
     # That of the tests alone.
     assert head.count("noise") == 1 and head.index("== Format") < head.index("noise")
 
