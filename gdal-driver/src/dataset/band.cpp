@@ -66,7 +66,7 @@ CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) try {
 
 CPLErr Zarr3RasterBand::AdviseRead(int x, int y, int width, int height, int buffer_width,
                                    int buffer_height, GDALDataType, OptionList) try {
-    owner()->reader().advise({x, y, width, height}, buffer_width, buffer_height);
+    owner()->reader().advise(nBand - 1, {x, y, width, height}, buffer_width, buffer_height);
     return CE_None;
 } catch (...) {
     return failed_entry<CPLErr>();
@@ -144,7 +144,8 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
     if (mode == GF_Write && owner()->updates() && !owner()->prepare_first_write())
         return CE_Failure;
     /* GDAL now asks for one block after the other; a miss loads the rest of them as well. */
-    const RasterReader::Expect expect(&owner()->reader(), window, buffer_width, buffer_height);
+    const RasterReader::Expect expect(&owner()->reader(), window, buffer_width, buffer_height, 1,
+                                      &nBand);
     return GDALPamRasterBand::IRasterIO(mode, x, y, width, height, data, buffer_width,
                                         buffer_height, type, pixel_space, line_space,
                                         listen.extra());
