@@ -72,6 +72,40 @@ CPLErr Zarr3RasterBand::AdviseRead(int x, int y, int width, int height, int buff
     return failed_entry<CPLErr>();
 }
 
+/* Calls fn(), which goes through all of the band unless it is to be approximate. */
+template <class Fn>
+static CPLErr go_through(Zarr3Dataset *raster, int band, int approximate, Fn fn) try {
+    std::optional<RasterReader::AdviseAll> all;
+    if (!approximate)
+        all.emplace(&raster->reader(), band - 1);
+    return fn();
+} catch (...) {
+    return failed_entry<CPLErr>();
+}
+
+CPLErr Zarr3RasterBand::ComputeStatistics(int approximate, double *least, double *most,
+                                          double *mean, double *deviation,
+                                          GDALProgressFunc progress, void *progress_data) {
+    return go_through(owner(), nBand, approximate, [&] {
+        return GDALPamRasterBand::ComputeStatistics(approximate, least, most, mean, deviation,
+                                                    progress, progress_data);
+    });
+}
+
+CPLErr Zarr3RasterBand::ComputeRasterMinMax(int approximate, double *range) {
+    return go_through(owner(), nBand, approximate,
+                      [&] { return GDALPamRasterBand::ComputeRasterMinMax(approximate, range); });
+}
+
+CPLErr Zarr3RasterBand::GetHistogram(double least, double most, int buckets, GUIntBig *counts,
+                                     int with_outside, int approximate, GDALProgressFunc progress,
+                                     void *progress_data) {
+    return go_through(owner(), nBand, approximate, [&] {
+        return GDALPamRasterBand::GetHistogram(least, most, buckets, counts, with_outside,
+                                               approximate, progress, progress_data);
+    });
+}
+
 /* GDAL fills blocks of its cache. */
 CPLErr Zarr3RasterBand::Fill(double real, double imaginary) try {
     return owner()->updates() && !owner()->prepare_first_write()

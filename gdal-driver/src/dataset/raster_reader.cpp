@@ -44,6 +44,10 @@ const Layout &RasterReader::layout() const {
     return raster_->layout();
 }
 
+BlockRange RasterReader::all_blocks() const {
+    return blocks_of(layout(), {0, 0, layout().width, layout().height});
+}
+
 uint64_t RasterReader::block_bytes(const Window &window, int band_count) const {
     uint64_t bytes = bytes_of_block(layout(), raster_->GetRasterBand(1)->GetRasterDataType());
     if (__builtin_mul_overflow(bytes, blocks_of(layout(), window).count(), &bytes) ||
@@ -249,8 +253,7 @@ ReadAhead::Plan RasterReader::plan_blocks(int band, int block_x, int block_y,
     if (!looks_ahead())
         return {wanted, wanted.number(block_x, block_y), wanted.count()};
     const ReadAhead::Bounds bounds = {
-        blocks_of(layout(), {0, 0, layout().width, layout().height}),
-        (layout().shard_height + layout().block_height - 1) / layout().block_height,
+        all_blocks(), (layout().shard_height + layout().block_height - 1) / layout().block_height,
         std::min(kMostAhead, cache_limit() / 4) / std::max<uint64_t>(block_bytes, 1),
         most_blocks(block_bytes)};
     return ahead_.plan(band, block_x, block_y, wanted, bounds);
@@ -264,6 +267,14 @@ void RasterReader::advise(int band, const Window &window, int buffer_width, int 
     ahead_.advise(band, is_inside && window.width == buffer_width && window.height == buffer_height
                             ? std::optional<BlockRange>(blocks_of(layout(), window))
                             : std::nullopt);
+}
+
+RasterReader::AdviseAll::AdviseAll(RasterReader *reader, int band)
+    : reader_(reader), outer_(reader->ahead_.exchange({reader->all_blocks(), {band}})) {
+}
+
+RasterReader::AdviseAll::~AdviseAll() {
+    reader_->ahead_.exchange(outer_);
 }
 
 /* The share of the request under way that is done when this number of its blocks, from this one

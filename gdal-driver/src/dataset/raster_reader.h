@@ -40,6 +40,19 @@ class RasterReader {
     /* A program is going to read the window of a band, into a buffer of that size. */
     void advise(int band, const Window &window, int buffer_width, int buffer_height);
 
+    /* While it lives, a program goes through a whole band. */
+    class AdviseAll {
+      public:
+        AdviseAll(RasterReader *reader, int band);
+        ~AdviseAll();
+        AdviseAll(const AdviseAll &) = delete;
+        AdviseAll &operator=(const AdviseAll &) = delete;
+
+      private:
+        RasterReader *reader_;
+        ReadAhead::Advice outer_;
+    };
+
     /* Bytes that the blocks of a window take in GDAL's cache, chunk mates included. */
     uint64_t block_bytes(const Window &window, int band_count) const;
 
@@ -84,6 +97,7 @@ class RasterReader {
 
   private:
     const Layout &layout() const;
+    BlockRange all_blocks() const;
     bool prefers_direct(const PixelRequest &request) const;
     bool looks_ahead() const;
     std::vector<int> choose_bands(int band, const BlockRange &wanted, uint64_t block_bytes) const;

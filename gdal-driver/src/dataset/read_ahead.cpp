@@ -2,19 +2,26 @@
 #include "dataset/read_ahead.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace zarr3 {
 
 void ReadAhead::advise(int band, const std::optional<BlockRange> &blocks) {
-    if (!(advised_ == blocks))
-        advised_bands_.clear();
-    advised_ = blocks;
-    advised_bands_.insert(band);
+    if (!(advice_.blocks == blocks))
+        advice_.bands.clear();
+    advice_.blocks = blocks;
+    advice_.bands.insert(band);
+}
+
+ReadAhead::Advice ReadAhead::exchange(Advice advice) {
+    std::swap(advice, advice_);
+    return advice;
 }
 
 std::optional<BlockRange> ReadAhead::advised(int band, const BlockRange &wanted) const {
-    return advised_ && advised_->contains(wanted) && advised_bands_.count(band) > 0 ? advised_
-                                                                                   : std::nullopt;
+    const bool is_advised =
+        advice_.blocks && advice_.blocks->contains(wanted) && advice_.bands.count(band) > 0;
+    return is_advised ? advice_.blocks : std::nullopt;
 }
 
 const ReadAhead::Run *ReadAhead::run_at(int band, const Plan &plan) const {

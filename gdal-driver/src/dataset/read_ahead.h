@@ -37,11 +37,20 @@ class ReadAhead {
        it. */
     Plan plan(int band, int x, int y, const BlockRange &wanted, const Bounds &bounds);
 
-    /* A program has said that it is going to read these of a band. */
+    /* What a program has said that it is going to read. */
+    struct Advice {
+        std::optional<BlockRange> blocks;
+        std::set<int> bands;
+    };
+
+    /* These blocks of one more band. */
     void advise(int band, const std::optional<BlockRange> &blocks);
 
     /* The blocks that it is going to read, if all of `wanted` are among those of the band. */
     std::optional<BlockRange> advised(int band, const BlockRange &wanted) const;
+
+    /* Other advice; returns the one before. */
+    Advice exchange(Advice advice);
 
   private:
     /* What follows one another. */
@@ -53,8 +62,7 @@ class ReadAhead {
     const Run *run_at(int band, const Plan &plan) const;
 
     std::map<int, Run> runs_; /* of bands that are gone through */
-    std::optional<BlockRange> advised_;
-    std::set<int> advised_bands_;
+    Advice advice_;
 };
 
 } // namespace zarr3
