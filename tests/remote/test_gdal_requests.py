@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import zarr
 
-from programs import python
+from programs import output, python
 from simserver import SimServer
 
 SIZE = 768
@@ -142,3 +142,13 @@ def test_a_window_adds_little_to_its_chunks(served, form, window):
     python(WINDOW, store.url, *window)
     sent = sum(request.sent for request in store.server.take_log() if "/c/" in request.path)
     assert 0 < sent <= Peer.taken + 16384, (sent, Peer.taken)
+
+
+@pytest.mark.parametrize("form, most", [("{}/a", 6), ('ZARR3:"{}":/a', 6), ("/vsicurl/{}/a", 9)])
+def test_opening_without_consolidated_metadata(server, form, most):
+    """The store and the array, and the names that a CRS and coordinates may have, each asked for once."""
+    root = zarr.create_group(server.folder / "n.zarr")
+    root.create_array("a", shape=(3, 60, 80), chunks=(1, 30, 40), dtype="u2", dimension_names=("band", "y", "x"))
+    output("gdalinfo", form.format(server.url + "/n.zarr"))
+    log = server.take_log()
+    assert len(log) <= most, [(request.method, request.path) for request in log]
