@@ -29,11 +29,11 @@ static enum zb_code read_steady(zb_hierarchy *hierarchy, bool may_be_older,
     for (int tries = 0;; tries++) {
         *home = now;
         out->format = 3;
-        enum zb_code code =
-            may_be_older ? zb__node_read_any(hierarchy, out->path, &out->text, &out->size,
-                                             &out->info, &out->format, err)
-                         : zb__node_read_version(hierarchy, out->path, &out->text, &out->size,
-                                                 &out->info, err);
+        enum zb_code code = may_be_older
+                                ? zb__node_read_any(hierarchy, out->path, &out->text, &out->size,
+                                                    &out->info, &out->format, err)
+                                : zb__node_read_version(hierarchy, out->path, &out->text,
+                                                        &out->size, &out->info, err);
         if (code)
             return code;
         now = zb_store_identify(hierarchy->store, out->path);
@@ -252,8 +252,7 @@ static bool is_below_newer(zb_hierarchy *hierarchy, const char *path) {
     zb__prefetched_document above = {.format = 2};
     const char *slash = strrchr(path, '/');
     above.path = strndup(path, slash ? (size_t)(slash - path) : 0);
-    const bool is_newer = *path && above.path &&
-                          zb__metadata_find(hierarchy, above.path, &above) &&
+    const bool is_newer = *path && above.path && zb__metadata_find(hierarchy, above.path, &above) &&
                           above.code == ZB_OK && above.format == 3;
     free(above.text);
     free(above.path);
