@@ -148,6 +148,7 @@ static int64_t fresh_of(const zb_limits *limits) {
 static zb_store_hints hints_of(const zb__remote *remote) {
     const zb_limits *limits = zb_limits_get();
     return (zb_store_hints){.gap = 32 * KIB,
+                            .small = 16 * KIB,
                             .max_request = 8 * KIB * KIB,
                             .can_list = remote->protocol->list != NULL,
                             .in_flight = limits->remote_requests < UINT32_MAX

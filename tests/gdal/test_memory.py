@@ -19,13 +19,13 @@ instrumented = pytest.mark.skipif("ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS"
                                   reason="sanitizers use several times the memory")
 
 
-def peak(*command):
-    """Bytes, with a block cache of 64 MB. A process starts with the peak of the one that forked it,
+def peak(*command, cache="64"):
+    """Bytes, with a block cache of so many MB. A process starts with the peak of the one that forked it,
     so that a small one must stand between."""
     script = ("import resource, subprocess, sys\n"
               "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
-    return int(run_new_python(script, *command, GDAL_CACHEMAX="64", ZARRBRIDGE_NUM_THREADS=THREADS,
+    return int(run_new_python(script, *command, GDAL_CACHEMAX=cache, ZARRBRIDGE_NUM_THREADS=THREADS,
                               OPENBLAS_NUM_THREADS="1")) * 1024
 
 
@@ -93,3 +93,19 @@ def test_many_bands_cost_little(store, base):
     root.create_array("t", shape=(65536, 4096, 4096), dtype="f8", chunks=(1, 256, 256))
     assert peak("gdal_translate", "-q", "-b", "65536", "-srcwin", "0", "0", "300", "300", path,
                 "/vsimem/out.tif") < base + BOUND
+
+
+@instrumented
+def test_a_copy_takes_little_beside_gdals_cache(tmp_path):
+    """A row of shards has 100 MB here. The cache keeps what was decoded of the source, so that two pieces of it
+    are enough that are as wide as a few shards."""
+    source = str(tmp_path / "in.tif")
+    raster = gdal.GetDriverByName("GTiff").Create(source, 16384, 4096, 3,
+                                                     options=["TILED=YES", "COMPRESS=DEFLATE"])
+    for number in 1, 2, 3:
+        raster.GetRasterBand(number).Fill(number)
+    raster.Close()
+    tiff = peak("gdal_translate", "-q", source, str(tmp_path / "out.tif"), cache="400")
+    used = peak("gdal_translate", "-q", "-of", "Zarr3", "-co", "SHARD=2048x2048", source, str(tmp_path / "out.zarr"),
+                cache="400")
+    assert used <= tiff + 64 * MIB, (used / MIB, tiff / MIB)

@@ -156,8 +156,8 @@ uint64_t zb__document_limit(const char **name) {
     return plain ? limits->document_bytes : limits->consolidated_bytes;
 }
 
-static enum zb_code read_version(zb_hierarchy *hierarchy, const char *path, char **text,
-                                 size_t *size, zb_object_info *info, zb_error *err) {
+enum zb_code zb__node_read_version(zb_hierarchy *hierarchy, const char *path, char **text,
+                                   size_t *size, zb_object_info *info, zb_error *err) {
     const char *name;
     const uint64_t limit = zb__document_limit(&name);
     char *key = zb__path_join(path, "zarr.json");
@@ -171,7 +171,7 @@ static enum zb_code read_version(zb_hierarchy *hierarchy, const char *path, char
 
 enum zb_code zb__node_read(zb_hierarchy *hierarchy, const char *path, char **text, size_t *size,
                            zb_error *err) {
-    return read_version(hierarchy, path, text, size, NULL, err);
+    return zb__node_read_version(hierarchy, path, text, size, NULL, err);
 }
 
 enum zb_code zb__node_outline(zb_hierarchy *hierarchy, const char *path, zb__document *out,
@@ -187,7 +187,7 @@ enum zb_code zb__node_read_any(zb_hierarchy *hierarchy, const char *path, char *
                                zb_object_info *info, int *format, zb_error *err) {
     zb_error own = {.code = ZB_OK};
     *format = 3;
-    enum zb_code code = read_version(hierarchy, path, text, size, info, err);
+    enum zb_code code = zb__node_read_version(hierarchy, path, text, size, info, err);
     if (code != ZB_ENOTFOUND)
         return code;
     code = zb__v2_read(hierarchy, path, text, size, info, &own);

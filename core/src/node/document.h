@@ -26,6 +26,10 @@ enum zb_code zb__node_read(zb_hierarchy *hierarchy, const char *path, char **tex
 enum zb_code zb__node_outline(zb_hierarchy *hierarchy, const char *path, zb__document *out,
                               zb_error *err);
 
+/* The same, with the version that was read. */
+enum zb_code zb__node_read_version(zb_hierarchy *hierarchy, const char *path, char **text,
+                                   size_t *size, zb_object_info *info, zb_error *err);
+
 /* The text of a node of any format, which *format tells: of version 2 the translation. *info is the
    version that was read. */
 enum zb_code zb__node_read_any(zb_hierarchy *hierarchy, const char *path, char **text, size_t *size,

@@ -21,15 +21,19 @@
 
 /* The document is read between two looks at the file or object that holds it: document and holder
    belong together when both looks see the same. When they differ, another process is deleting or
-   replacing the node at this moment. */
-static enum zb_code read_steady(zb_hierarchy *hierarchy, zb__prefetched_document *out,
-                                uint64_t *home, zb_error *err) {
+   replacing the node at this moment. may_be_older: it may be of version 2. */
+static enum zb_code read_steady(zb_hierarchy *hierarchy, bool may_be_older,
+                                zb__prefetched_document *out, uint64_t *home, zb_error *err) {
     enum { TRIES = 16 };
     uint64_t now = zb_store_identify(hierarchy->store, out->path);
     for (int tries = 0;; tries++) {
         *home = now;
-        enum zb_code code = zb__node_read_any(hierarchy, out->path, &out->text, &out->size,
-                                              &out->info, &out->format, err);
+        out->format = 3;
+        enum zb_code code = may_be_older
+                                ? zb__node_read_any(hierarchy, out->path, &out->text, &out->size,
+                                                    &out->info, &out->format, err)
+                                : zb__node_read_version(hierarchy, out->path, &out->text,
+                                                        &out->size, &out->info, err);
         if (code)
             return code;
         now = zb_store_identify(hierarchy->store, out->path);
@@ -61,14 +65,14 @@ static void mark_origin(zb_node *node, const zb__prefetched_document *document, 
     zb__node_mark_version(node, home, &document->info);
 }
 
-enum zb_code zb__node_open_own(zb_hierarchy *hierarchy, const char *path, zb_node **out,
-                               zb_error *err) {
+static enum zb_code open_own(zb_hierarchy *hierarchy, const char *path, bool may_be_older,
+                             zb_node **out, zb_error *err) {
     zb__prefetched_document document = {.path = (char *)(uintptr_t)path};
     uint64_t home, changes = zb_store_changes(hierarchy->store);
     enum zb_code code = zb__path_check(path, err);
     if (code)
         return zb_error_prefix(err, code, "store %s", hierarchy->store->label);
-    code = read_steady(hierarchy, &document, &home, err);
+    code = read_steady(hierarchy, may_be_older, &document, &home, err);
     if (code == ZB_ENOTFOUND && *path == '\0')
         code = zb__foreign_root(hierarchy->store, err);
     if (code)
@@ -91,6 +95,11 @@ enum zb_code zb__node_open_own(zb_hierarchy *hierarchy, const char *path, zb_nod
         (*out)->cached_block = zb__cached_block_keep(hierarchy, path, (*out)->document,
                                                      (*out)->format, is_bare, changes);
     return ZB_OK;
+}
+
+enum zb_code zb__node_open_own(zb_hierarchy *hierarchy, const char *path, zb_node **out,
+                               zb_error *err) {
+    return open_own(hierarchy, path, true, out, err);
 }
 
 bool zb__node_open_owner(zb_hierarchy *hierarchy, const char *path, zb_node **out) {
@@ -123,7 +132,8 @@ static bool open_cached_block(zb_hierarchy *hierarchy, const char *path, zb_node
     return opened;
 }
 
-enum zb_code zb_node_open(zb_hierarchy *hierarchy, const char *path, zb_node **out, zb_error *err) {
+static enum zb_code open_node(zb_hierarchy *hierarchy, const char *path, bool may_be_older,
+                              zb_node **out, zb_error *err) {
     if (open_cached_block(hierarchy, path, out))
         return ZB_OK;
     if (hierarchy->trusts_list && zb__cached_block_confirms_absent(hierarchy, path))
@@ -131,7 +141,11 @@ enum zb_code zb_node_open(zb_hierarchy *hierarchy, const char *path, zb_node **o
             hierarchy, "node", path,
             zb_fail(err, ZB_ENOTFOUND, "the consolidated metadata of the store do not have it"),
             err);
-    return zb__node_open_own(hierarchy, path, out, err);
+    return open_own(hierarchy, path, may_be_older, out, err);
+}
+
+enum zb_code zb_node_open(zb_hierarchy *hierarchy, const char *path, zb_node **out, zb_error *err) {
+    return open_node(hierarchy, path, true, out, err);
 }
 
 void zb__looked_free(zb__looked *last) {
@@ -232,6 +246,19 @@ static void list_around(zb_hierarchy *hierarchy, const char *path) {
     free(group);
 }
 
+/* True if the group above is known, and of version 3. What is around its nodes is so, too, and a
+   name that is missed takes one request, not one more for each document of version 2. */
+static bool is_below_newer(zb_hierarchy *hierarchy, const char *path) {
+    zb__prefetched_document above = {.format = 2};
+    const char *slash = strrchr(path, '/');
+    above.path = strndup(path, slash ? (size_t)(slash - path) : 0);
+    const bool is_newer = *path && above.path && zb__metadata_find(hierarchy, above.path, &above) &&
+                          above.code == ZB_OK && above.format == 3;
+    free(above.text);
+    free(above.path);
+    return is_newer;
+}
+
 enum zb_code zb_node_open_cached(zb_hierarchy *hierarchy, const char *path, zb_node **out,
                                  zb_error *err) {
     zb__prefetched_document document = {.path = (char *)(uintptr_t)path};
@@ -255,7 +282,8 @@ enum zb_code zb_node_open_cached(zb_hierarchy *hierarchy, const char *path, zb_n
         return zb__node_add_context(hierarchy, "node", path,
                                     zb_fail(err, ZB_ENOTFOUND, "there is nothing of that name"),
                                     err);
-    const enum zb_code code = zb_node_open(hierarchy, path, out, err);
+    const enum zb_code code =
+        open_node(hierarchy, path, !is_below_newer(hierarchy, path), out, err);
     if (code == ZB_ENOTFOUND && lists && !knows)
         list_around(hierarchy, path);
     return code;

@@ -15,10 +15,10 @@
 #include "util/reuse.h"
 #include "zarrbridge/sys/store.h"
 
-/* Bytes asked for beside an index: the inner chunks there are often wanted, and bytes that come
-   along cost less than another way to the server. */
-#define BESIDE_INDEX ((size_t)64 << 10)
-/* A shard of at most this decoded size, of which half is wanted, is read with one request.
+/* Bytes asked for beside an index, for inner chunks there that are wanted. Few, since a window may
+   lie in several shards and want none of them. */
+#define BESIDE_INDEX ((size_t)4 << 10)
+/* A shard of at most this decoded size, of which nearly all is wanted, is read with one request.
    Bytes. */
 #define WHOLE_SHARD ((uint64_t)16 << 20)
 
@@ -81,8 +81,8 @@ static bool is_open_shard(const zb__chunk_layout *layout) {
     return layout->shard && layout->pipeline->codec_count == 0;
 }
 
-/* True if at least half of the elements of the chunk that lie in the array are wanted. */
-static bool wants_half(const zb__stored_chunk *chunk) {
+/* True if no more than one in eight elements of the chunk that lie in the array is unwanted. */
+static bool wants_most(const zb__stored_chunk *chunk) {
     const zb__array *array = chunk->node->array;
     uint32_t ndim = array->info.ndim;
     const uint64_t wanted = zb__stored_chunk_wanted(chunk);
@@ -90,7 +90,7 @@ static bool wants_half(const zb__stored_chunk *chunk) {
     for (uint32_t d = 0; d < ndim; d++)
         inside *=
             zb__span_inside(zb__grid_at(&array->grid, d, chunk->index[d]), array->info.shape[d]);
-    return wanted >= inside - inside / 2;
+    return wanted >= inside - inside / 8;
 }
 
 static enum zb_code request_whole(zb__chunk_read *chunk_read, uint64_t most,
@@ -108,7 +108,7 @@ static bool comes_whole(const zb__chunk_read *chunk_read) {
     const uint64_t size = chunk_read->chunk->layout->decoded_size;
     return !chunk_read->never_whole &&
            (size <= zb__node_store(chunk_read->chunk->node)->hints.small ||
-            (size <= WHOLE_SHARD && wants_half(chunk_read->chunk)));
+            (size <= WHOLE_SHARD && wants_most(chunk_read->chunk)));
 }
 
 /* Asks for the index of the object itself. Where it lies at the end, its place is known only when

@@ -5,7 +5,8 @@
  * this thread reads the next one: two buffers.
  *
  * Pieces are as wide as the raster when that fits their budget. Many sources are stored by rows,
- * and narrower pieces would decode each of their rows several times.
+ * and narrower pieces would decode each of their rows several times, unless GDAL's cache keeps what
+ * they have decoded: then pieces are no larger than chunks want.
  */
 #include "create/copy_pixels.h"
 
@@ -15,6 +16,7 @@
 #include "base/errors.h"
 #include "base/handles.h"
 #include "create/tile_copy.h"
+#include "dataset/block_cache.h"
 #include "dataset/raster_write.h"
 
 #include "zarrbridge/limits.h"
@@ -48,6 +50,7 @@ class PixelCopy {
 
   private:
     uint64_t bytes(int width, int height, int bands) const;
+    bool is_source_cached(int height) const;
     PieceShape choose_shape() const;
     Spacings spacings(const Piece &piece) const;
     bool read_pixels(Piece *piece);
@@ -88,6 +91,13 @@ static int multiple(int unit, uint64_t room, int extent) {
         std::min<uint64_t>(count * static_cast<uint64_t>(unit), static_cast<uint64_t>(extent)));
 }
 
+/* True if GDAL's cache has room for so many rows of the source, all bands, beside others. A store
+   is better read by whole rows, which take no cache. */
+bool PixelCopy::is_source_cached(int height) const {
+    return dynamic_cast<Zarr3Dataset *>(source_) == nullptr &&
+           bytes(copy_->layout().width, height, copy_->layout().bands) <= cache_limit() / 2;
+}
+
 PieceShape PixelCopy::choose_shape() const {
     const Layout &layout = copy_->layout();
     /* Where chunks have several extents, pieces cut some of them: the writer gathers those. */
@@ -106,12 +116,13 @@ PieceShape PixelCopy::choose_shape() const {
         unit_height =
             multiple(layout.block_height,
                      budget / bytes(unit_width, layout.block_height, unit_bands), layout.height);
+    const uint64_t most = is_source_cached(unit_height) ? kGoodPiece : budget;
     PieceShape shape = {layout.width, unit_height, unit_bands};
-    if (bytes(shape.width, unit_height, unit_bands) > budget)
+    if (bytes(shape.width, unit_height, unit_bands) > most)
         shape.width =
-            multiple(unit_width, budget / bytes(unit_width, unit_height, unit_bands), layout.width);
+            multiple(unit_width, most / bytes(unit_width, unit_height, unit_bands), layout.width);
     shape.bands =
-        multiple(unit_bands, budget / bytes(shape.width, unit_height, unit_bands), layout.bands);
+        multiple(unit_bands, most / bytes(shape.width, unit_height, unit_bands), layout.bands);
     shape.height = multiple(unit_height, kGoodPiece / bytes(shape.width, unit_height, shape.bands),
                             layout.height);
     return shape;

@@ -66,10 +66,44 @@ CPLErr Zarr3RasterBand::IReadBlock(int x, int y, void *image) try {
 
 CPLErr Zarr3RasterBand::AdviseRead(int x, int y, int width, int height, int buffer_width,
                                    int buffer_height, GDALDataType, OptionList) try {
-    owner()->reader().advise({x, y, width, height}, buffer_width, buffer_height);
+    owner()->reader().advise(nBand - 1, {x, y, width, height}, buffer_width, buffer_height);
     return CE_None;
 } catch (...) {
     return failed_entry<CPLErr>();
+}
+
+/* Calls fn(), which goes through all of the band unless it is to be approximate. */
+template <class Fn>
+static CPLErr go_through(Zarr3Dataset *raster, int band, int approximate, Fn fn) try {
+    std::optional<RasterReader::AdviseAll> all;
+    if (!approximate)
+        all.emplace(&raster->reader(), band - 1);
+    return fn();
+} catch (...) {
+    return failed_entry<CPLErr>();
+}
+
+CPLErr Zarr3RasterBand::ComputeStatistics(int approximate, double *least, double *most,
+                                          double *mean, double *deviation,
+                                          GDALProgressFunc progress, void *progress_data) {
+    return go_through(owner(), nBand, approximate, [&] {
+        return GDALPamRasterBand::ComputeStatistics(approximate, least, most, mean, deviation,
+                                                    progress, progress_data);
+    });
+}
+
+CPLErr Zarr3RasterBand::ComputeRasterMinMax(int approximate, double *range) {
+    return go_through(owner(), nBand, approximate,
+                      [&] { return GDALPamRasterBand::ComputeRasterMinMax(approximate, range); });
+}
+
+CPLErr Zarr3RasterBand::GetHistogram(double least, double most, int buckets, GUIntBig *counts,
+                                     int with_outside, int approximate, GDALProgressFunc progress,
+                                     void *progress_data) {
+    return go_through(owner(), nBand, approximate, [&] {
+        return GDALPamRasterBand::GetHistogram(least, most, buckets, counts, with_outside,
+                                               approximate, progress, progress_data);
+    });
 }
 
 /* GDAL fills blocks of its cache. */
@@ -144,7 +178,8 @@ CPLErr Zarr3RasterBand::IRasterIO(GDALRWFlag mode, int x, int y, int width, int 
     if (mode == GF_Write && owner()->updates() && !owner()->prepare_first_write())
         return CE_Failure;
     /* GDAL now asks for one block after the other; a miss loads the rest of them as well. */
-    const RasterReader::Expect expect(&owner()->reader(), window, buffer_width, buffer_height);
+    const RasterReader::Expect expect(&owner()->reader(), window, buffer_width, buffer_height, 1,
+                                      &nBand);
     return GDALPamRasterBand::IRasterIO(mode, x, y, width, height, data, buffer_width,
                                         buffer_height, type, pixel_space, line_space,
                                         listen.extra());

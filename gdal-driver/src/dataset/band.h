@@ -33,6 +33,14 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     CPLErr AdviseRead(int x, int y, int width, int height, int buffer_width, int buffer_height,
                       GDALDataType type, zarr3::OptionList options) override;
 
+    /* GDAL goes through the band for these, block by block. */
+    CPLErr ComputeStatistics(int approximate, double *least, double *most, double *mean,
+                             double *deviation, GDALProgressFunc progress,
+                             void *progress_data) override;
+    CPLErr ComputeRasterMinMax(int approximate, double *range) override;
+    CPLErr GetHistogram(double least, double most, int buckets, GUIntBig *counts, int with_outside,
+                        int approximate, GDALProgressFunc progress, void *progress_data) override;
+
     /* For datasets open for update; else the values go into GDAL's sidecar file. */
     CPLErr SetNoDataValue(double value) override;
     CPLErr SetNoDataValueAsInt64(int64_t value) override;

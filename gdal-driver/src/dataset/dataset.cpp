@@ -233,7 +233,8 @@ CPLErr Zarr3Dataset::IRasterIO(GDALRWFlag mode, int x, int y, int width, int hei
     }
     if (mode == GF_Write && updates() && !prepare_first_write())
         return CE_Failure;
-    const RasterReader::Expect expect(&reader_, window, buffer_width, buffer_height);
+    const RasterReader::Expect expect(&reader_, window, buffer_width, buffer_height, band_count,
+                                      bands);
     return GDALPamDataset::IRasterIO(mode, x, y, width, height, data, buffer_width, buffer_height,
                                      type, band_count, bands, pixel_space, line_space, band_space,
                                      listen.extra());

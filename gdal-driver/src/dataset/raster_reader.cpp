@@ -10,6 +10,9 @@
  * will touch the same chunks; a miss then loads all blocks that the request still needs in one
  * plan, on all threads.
  *
+ * Of a distant store each request costs a round trip. There parts of shards go through blocks, too,
+ * and one plan has the rest of a shard that the program is going to want, in all bands.
+ *
  * Memory: what one plan brings into the cache is at most half of the cache (GDAL_CACHEMAX).
  */
 #include "dataset/raster_reader.h"
@@ -27,8 +30,22 @@ namespace zarr3 {
 /* Boxes in one plan: keeps the plan itself small when blocks are tiny. */
 static constexpr size_t kMaxBoxes = 65536;
 
+/* The most that one plan brings into the cache ahead of the program, so that the next one needs no
+   round trip for long. Bytes. */
+static constexpr uint64_t kMostAhead = uint64_t{64} << 20;
+
+/* The number of blocks that one plan may fill. */
+static size_t most_blocks(uint64_t block_bytes) {
+    const uint64_t budget = cache_limit() / 2 / std::max<uint64_t>(block_bytes, 1);
+    return static_cast<size_t>(std::min<uint64_t>(budget, kMaxBoxes));
+}
+
 const Layout &RasterReader::layout() const {
     return raster_->layout();
+}
+
+BlockRange RasterReader::all_blocks() const {
+    return blocks_of(layout(), {0, 0, layout().width, layout().height});
 }
 
 uint64_t RasterReader::block_bytes(const Window &window, int band_count) const {
@@ -49,8 +66,13 @@ bool RasterReader::prefers_direct(const PixelRequest &request) const {
        One block is held whatever its size, so that rows of a single huge chunk decode it once. */
     if (need > limit - limit / 8 && !one_block)
         return true;
-    const bool uses_all = is_whole_blocks(layout(), w) &&
-                          (request.band_count == layout().bands || layout().chunk_bands == 1);
+    const auto has_all_bands = [&](int together) {
+        return request.band_count == layout().bands || together == 1;
+    };
+    if (looks_ahead() && need <= limit / 2 &&
+        !(is_whole_shards(layout(), w) && has_all_bands(layout().shard_bands)))
+        return false; /* the next request would ask for the same shards */
+    const bool uses_all = is_whole_blocks(layout(), w) && has_all_bands(layout().chunk_bands);
     /* Programs that copy a raster go through it once, by rows of blocks; for them a cache is a
        detour. A program that asks for a part of a row may come back for the same blocks. */
     const bool full_rows = w.width == layout().width;
@@ -102,18 +124,21 @@ RasterReader::Listen::~Listen() {
 }
 
 RasterReader::Expect::Expect(RasterReader *reader, const Window &window, int buffer_width,
-                             int buffer_height)
+                             int buffer_height, int band_count, const int *bands)
     : reader_(reader), outer_(reader->expected_) {
     /* A thumbnail that skips whole blocks must not load them. */
     const Layout &layout = reader->layout();
     const bool touches_all = window.width / std::max(buffer_width, 1) < layout.block_width &&
                              window.height / std::max(buffer_height, 1) < layout.block_height;
     const BlockRange blocks = blocks_of(layout, window);
-    if (outer_ && outer_->contains(blocks.x0, blocks.y0) && outer_->contains(blocks.x1, blocks.y1))
-        return; /* GDAL takes requests for PIXEL interleaving apart, block by block */
+    if (outer_ && outer_->blocks.contains(blocks))
+        return; /* GDAL takes requests apart, band by band or block by block */
     reader->expected_.reset();
-    if (touches_all)
-        reader->expected_ = blocks;
+    if (!touches_all)
+        return;
+    Wanted &wanted = reader->expected_.emplace(Wanted{blocks, {}});
+    for (int i = 0; i < band_count; i++)
+        wanted.bands.push_back(bands[i] - 1);
 }
 
 RasterReader::Expect::~Expect() {
@@ -192,46 +217,73 @@ class BlockBatch {
 
 } // namespace
 
-/* The most that one plan brings into the cache ahead of the program, so that the next one needs no
-   round trip for long. Bytes. */
-static constexpr uint64_t kMostAhead = uint64_t{64} << 20;
-
-ReadAhead::Plan RasterReader::plan_blocks(int band, int block_x, int block_y,
-                                          uint64_t block_bytes) {
-    const bool is_expected = expected_ && expected_->contains(block_x, block_y);
-    const BlockRange wanted =
-        is_expected ? *expected_ : BlockRange{block_x, block_y, block_x, block_y};
-    if (!is_distant(raster_->hierarchy().store.get()) || raster_->updates())
-        return {wanted, wanted.number(block_x, block_y), wanted.count()};
-    const uint64_t bytes = std::min(kMostAhead, cache_limit() / 4);
-    return ahead_.plan(band, block_x, block_y, wanted,
-                       blocks_of(layout(), {0, 0, layout().width, layout().height}),
-                       bytes / std::max<uint64_t>(block_bytes, 1));
+/* True for a distant store that is only read. */
+bool RasterReader::looks_ahead() const {
+    return !raster_->updates() && is_distant(raster_->hierarchy().store.get());
 }
 
-void RasterReader::advise(const Window &window, int buffer_width, int buffer_height) {
+/* The bands, from 0, of which one plan loads blocks: those that share the chunks; where there is
+   room, also those that the request under way wants, or those that lie in the same shards, of which
+   the program has said that it is going to read them. */
+std::vector<int> RasterReader::choose_bands(int band, const BlockRange &wanted,
+                                            uint64_t block_bytes) const {
+    const std::vector<int> mates = layout().chunk_mates(band);
+    if (!looks_ahead())
+        return mates;
+    std::set<int> bands;
+    uint64_t blocks = wanted.count();
+    if (expected_ && expected_->blocks.contains(wanted) && expected_->bands.size() > 1) {
+        bands.insert(expected_->bands.begin(), expected_->bands.end());
+    } else if (const std::optional<BlockRange> advice = ahead_.advised(band, wanted)) {
+        blocks = advice->count();
+        for (const int mate : layout().shard_mates(band)) {
+            if (ahead_.advised(mate, wanted))
+                bands.insert(mate);
+        }
+    }
+    bands.insert(mates.begin(), mates.end());
+    return bands.size() <= most_blocks(block_bytes) / blocks
+               ? std::vector<int>(bands.begin(), bands.end())
+               : mates;
+}
+
+/* block_bytes: of all bands that are loaded. */
+ReadAhead::Plan RasterReader::plan_blocks(int band, int block_x, int block_y,
+                                          const BlockRange &wanted, uint64_t block_bytes) {
+    if (!looks_ahead())
+        return {wanted, wanted.number(block_x, block_y), wanted.count()};
+    const ReadAhead::Bounds bounds = {
+        all_blocks(), (layout().shard_height + layout().block_height - 1) / layout().block_height,
+        std::min(kMostAhead, cache_limit() / 4) / std::max<uint64_t>(block_bytes, 1),
+        most_blocks(block_bytes)};
+    return ahead_.plan(band, block_x, block_y, wanted, bounds);
+}
+
+void RasterReader::advise(int band, const Window &window, int buffer_width, int buffer_height) {
     /* GDAL checks windows of datasets, not of bands. */
     const bool is_inside = window.x >= 0 && window.y >= 0 && window.width > 0 &&
                            window.height > 0 && window.x <= layout().width - window.width &&
                            window.y <= layout().height - window.height;
-    ahead_.advise(is_inside && window.width == buffer_width && window.height == buffer_height
-                      ? std::optional<BlockRange>(blocks_of(layout(), window))
-                      : std::nullopt);
+    ahead_.advise(band, is_inside && window.width == buffer_width && window.height == buffer_height
+                            ? std::optional<BlockRange>(blocks_of(layout(), window))
+                            : std::nullopt);
+}
+
+RasterReader::AdviseAll::AdviseAll(RasterReader *reader, int band)
+    : reader_(reader), outer_(reader->ahead_.exchange({reader->all_blocks(), {band}})) {
+}
+
+RasterReader::AdviseAll::~AdviseAll() {
+    reader_->ahead_.exchange(outer_);
 }
 
 /* The share of the request under way that is done when this number of its blocks, from this one
    on, has been read. 0 for blocks that no request of GDAL's wants. */
 double RasterReader::done_with(int block_x, int block_y, uint64_t blocks) const {
-    if (!expected_ || !expected_->contains(block_x, block_y))
+    if (!expected_ || !expected_->blocks.contains(block_x, block_y))
         return 0;
-    return static_cast<double>(expected_->number(block_x, block_y) + blocks) /
-           static_cast<double>(expected_->count());
-}
-
-/* The number of blocks that one plan may fill. */
-static size_t most_blocks(const Layout &layout, GDALDataType type) {
-    const uint64_t budget = cache_limit() / 2 / std::max<uint64_t>(bytes_of_block(layout, type), 1);
-    return static_cast<size_t>(std::min<uint64_t>(budget, kMaxBoxes));
+    return static_cast<double>(expected_->blocks.number(block_x, block_y) + blocks) /
+           static_cast<double>(expected_->blocks.count());
 }
 
 enum zb_code RasterReader::load_block(int band, int block_x, int block_y, void *image,
@@ -241,28 +293,32 @@ enum zb_code RasterReader::load_block(int band, int block_x, int block_y, void *
     if (ready != ZB_OK)
         return ready;
     const GDALDataType type = raster_->GetRasterBand(band + 1)->GetRasterDataType();
-    const std::vector<int> mates = layout().chunk_mates(band);
-    const size_t most = most_blocks(layout(), type);
-    BlockBatch batch(raster_, type, mates.size());
+    const uint64_t block_bytes = bytes_of_block(layout(), type);
+    const BlockRange wanted = expected_ && expected_->blocks.contains(block_x, block_y)
+                                  ? expected_->blocks
+                                  : BlockRange{block_x, block_y, block_x, block_y};
+    const std::vector<int> bands = choose_bands(band, wanted, block_bytes);
+    const size_t most = most_blocks(block_bytes);
+    BlockBatch batch(raster_, type, bands.size());
     batch.add(band, block_x, block_y, image);
 
     /* Room for blocks, by bytes and by number. The block that was asked for goes in whatever it
        takes; the rest only while there is room. */
     bool room = true;
-    const auto add_mates = [&](int x, int y, bool with_band) {
-        for (size_t i = 0; i < mates.size() && room; i++) {
-            if (with_band || mates[i] != band)
-                room = batch.size() < most && batch.add_missing(mates[i], x, y);
+    const auto add_bands = [&](int x, int y, bool with_band) {
+        for (size_t i = 0; i < bands.size() && room; i++) {
+            if (with_band || bands[i] != band)
+                room = batch.size() < most && batch.add_missing(bands[i], x, y);
         }
     };
-    add_mates(block_x, block_y, false);
+    add_bands(block_x, block_y, false);
     /* Onwards from here, in the order in which GDAL will ask for them: what does not fit any more
        is what it needs last. */
     const ReadAhead::Plan plan =
-        plan_blocks(band, block_x, block_y, bytes_of_block(layout(), type) * mates.size());
+        plan_blocks(band, block_x, block_y, wanted, block_bytes * bands.size());
     uint64_t next = plan.first + 1;
     for (; room && next < plan.end; next++)
-        add_mates(plan.range.x_of(next), plan.range.y_of(next), true);
+        add_bands(plan.range.x_of(next), plan.range.y_of(next), true);
     return batch.drop(read_boxes(batch.reads(), exchange_dtype(raster_->node(), type),
                                  done_with(block_x, block_y, 0),
                                  done_with(block_x, block_y, next - plan.first), err));

@@ -17,6 +17,12 @@ namespace zarr3 {
 
 /* Knows what the requests under way want. Those of a dataset come one at a time, and nest. */
 class RasterReader {
+    /* By a request. */
+    struct Wanted {
+        BlockRange blocks;
+        std::vector<int> bands; /* from 0 */
+    };
+
   public:
     explicit RasterReader(Zarr3Dataset *raster) : raster_(raster) {
     }
@@ -31,8 +37,21 @@ class RasterReader {
        that the request under way will need next. */
     enum zb_code load_block(int band, int block_x, int block_y, void *image, zb_error *err);
 
-    /* A program is going to read the window, into a buffer of that size. */
-    void advise(const Window &window, int buffer_width, int buffer_height);
+    /* A program is going to read the window of a band, into a buffer of that size. */
+    void advise(int band, const Window &window, int buffer_width, int buffer_height);
+
+    /* While it lives, a program goes through a whole band. */
+    class AdviseAll {
+      public:
+        AdviseAll(RasterReader *reader, int band);
+        ~AdviseAll();
+        AdviseAll(const AdviseAll &) = delete;
+        AdviseAll &operator=(const AdviseAll &) = delete;
+
+      private:
+        RasterReader *reader_;
+        ReadAhead::Advice outer_;
+    };
 
     /* Bytes that the blocks of a window take in GDAL's cache, chunk mates included. */
     uint64_t block_bytes(const Window &window, int band_count) const;
@@ -65,20 +84,25 @@ class RasterReader {
        where the inner is a part of it, else the inner. */
     class Expect {
       public:
-        Expect(RasterReader *reader, const Window &window, int buffer_width, int buffer_height);
+        Expect(RasterReader *reader, const Window &window, int buffer_width, int buffer_height,
+               int band_count, const int *bands);
         ~Expect();
         Expect(const Expect &) = delete;
         Expect &operator=(const Expect &) = delete;
 
       private:
         RasterReader *reader_;
-        std::optional<BlockRange> outer_;
+        std::optional<Wanted> outer_;
     };
 
   private:
     const Layout &layout() const;
+    BlockRange all_blocks() const;
     bool prefers_direct(const PixelRequest &request) const;
-    ReadAhead::Plan plan_blocks(int band, int block_x, int block_y, uint64_t block_bytes);
+    bool looks_ahead() const;
+    std::vector<int> choose_bands(int band, const BlockRange &wanted, uint64_t block_bytes) const;
+    ReadAhead::Plan plan_blocks(int band, int block_x, int block_y, const BlockRange &wanted,
+                                uint64_t block_bytes);
     double done_with(int block_x, int block_y, uint64_t blocks) const;
 
     /* Reads, and tells of it whoever listens to the request under way: as the part [from, to] of
@@ -87,9 +111,9 @@ class RasterReader {
                             double to, zb_error *err);
 
     Zarr3Dataset *raster_;
-    std::optional<BlockRange> expected_; /* blocks that the request under way wants */
-    ReadAhead ahead_;                    /* of distant stores that are only read */
-    Listener *listener_ = nullptr;       /* of the request under way */
+    std::optional<Wanted> expected_; /* by the request under way */
+    ReadAhead ahead_;
+    Listener *listener_ = nullptr; /* of the request under way */
 };
 
 } // namespace zarr3

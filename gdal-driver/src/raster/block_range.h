@@ -13,6 +13,12 @@ struct BlockRange {
     bool contains(int x, int y) const {
         return x >= x0 && x <= x1 && y >= y0 && y <= y1;
     }
+    bool contains(const BlockRange &other) const {
+        return contains(other.x0, other.y0) && contains(other.x1, other.y1);
+    }
+    bool operator==(const BlockRange &other) const {
+        return contains(other) && other.contains(*this);
+    }
     uint64_t width() const {
         return static_cast<uint64_t>(x1 - x0 + 1);
     }

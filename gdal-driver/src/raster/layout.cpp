@@ -34,6 +34,14 @@ uint64_t Layout::number_in_array(const zb_array_info *info, int band) const {
 }
 
 std::vector<int> Layout::chunk_mates(int band) const {
+    return mates(band, &ExtraDimension::chunk);
+}
+
+std::vector<int> Layout::shard_mates(int band) const {
+    return mates(band, &ExtraDimension::shard);
+}
+
+std::vector<int> Layout::mates(int band, uint64_t ExtraDimension::*unit) const {
     /* Builds the band numbers digit by digit: each dimension multiplies the list by the indices
        that lie in the same chunk. Ascending, because the highest digit goes first. */
     std::vector<uint64_t> mates = {0};
@@ -42,9 +50,9 @@ std::vector<int> Layout::chunk_mates(int band) const {
         const ExtraDimension &dim = extra[i];
         uint64_t first = 0, last = 0; /* from dim.start */
         if (dim.count > 1) {
-            const uint64_t chunk = index[i] / dim.chunk * dim.chunk;
+            const uint64_t chunk = index[i] / (dim.*unit) * (dim.*unit);
             first = std::max(chunk, dim.start) - dim.start;
-            last = std::min(chunk + dim.chunk - dim.start, dim.count) - 1;
+            last = std::min(chunk + dim.*unit - dim.start, dim.count) - 1;
         }
         std::vector<uint64_t> next;
         for (const uint64_t mate : mates) {
@@ -75,11 +83,10 @@ static bool extent_fits(const zb_array_info *info, int dim, int *extent, std::st
 }
 
 /* A chunk may be larger than its array; a block need not be. */
-static int block_extent(const zb_array_info *info, int dim, int extent) {
+static int chunk_extent(const uint64_t *chunk_shape, int dim, int extent) {
     if (dim < 0)
         return 1;
-    return static_cast<int>(
-        std::min<uint64_t>(info->inner_shape[dim], static_cast<uint64_t>(extent)));
+    return static_cast<int>(std::min<uint64_t>(chunk_shape[dim], static_cast<uint64_t>(extent)));
 }
 
 static bool is_extra(const Axes &axes, uint32_t dim) {
@@ -105,7 +112,8 @@ static bool add_extra(const zb_array_info *info, const IndexRanges &pinned, Layo
     for (uint32_t dim = 0; dim < info->ndim; dim++) {
         if (is_extra(layout->axes, dim)) {
             const uint64_t extent = info->shape[dim];
-            layout->extra.push_back({dim, 0, extent, std::min(info->inner_shape[dim], extent)});
+            layout->extra.push_back({dim, 0, extent, std::min(info->inner_shape[dim], extent),
+                                     std::min(info->chunk_shape[dim], extent)});
         }
     }
     if (pinned.empty())
@@ -126,7 +134,8 @@ static bool add_extra(const zb_array_info *info, const IndexRanges &pinned, Layo
             return false;
         }
         const uint64_t count = pinned[i].last - pinned[i].first + 1;
-        extra = {extra.dim, pinned[i].first, count, count == 1 ? 1 : extra.chunk};
+        extra = {extra.dim, pinned[i].first, count, count == 1 ? 1 : extra.chunk,
+                 count == 1 ? 1 : extra.shard};
     }
     return true;
 }
@@ -151,8 +160,10 @@ bool make_layout(const zb_array_info *info, const Axes &axes, const IndexRanges 
         !extent_fits(info, axes.y, &layout->height, reason) ||
         !add_extra(info, pinned, layout, reason))
         return false;
-    layout->block_width = block_extent(info, axes.x, layout->width);
-    layout->block_height = block_extent(info, axes.y, layout->height);
+    layout->block_width = chunk_extent(info->inner_shape, axes.x, layout->width);
+    layout->block_height = chunk_extent(info->inner_shape, axes.y, layout->height);
+    layout->shard_width = chunk_extent(info->chunk_shape, axes.x, layout->width);
+    layout->shard_height = chunk_extent(info->chunk_shape, axes.y, layout->height);
     /* At most kMaxBands from here on, so that the products of counts fit an int. */
     const uint64_t bands = bands_of(*layout);
     if (bands == 0) {
@@ -166,9 +177,10 @@ bool make_layout(const zb_array_info *info, const Axes &axes, const IndexRanges 
         return false;
     }
     layout->bands = static_cast<int>(bands);
-    for (const ExtraDimension &extra : layout->extra)
-        layout->chunk_bands *=
-            static_cast<int>(std::min(extra.chunk, extra.count)); /* at most `bands` */
+    for (const ExtraDimension &extra : layout->extra) { /* products of at most `bands` */
+        layout->chunk_bands *= static_cast<int>(std::min(extra.chunk, extra.count));
+        layout->shard_bands *= static_cast<int>(std::min(extra.shard, extra.count));
+    }
     return true;
 }
 

@@ -25,6 +25,7 @@ struct ExtraDimension {
     uint64_t start; /* the first index that is shown */
     uint64_t count; /* how many are: the extent, unless pinned */
     uint64_t chunk; /* the inner chunk's extent; 1 when one index is pinned */
+    uint64_t shard; /* that of the chunk under one key, likewise */
 };
 
 struct Layout {
@@ -33,6 +34,8 @@ struct Layout {
     int block_width = 1, block_height = 1;
     int bands = 1;
     int chunk_bands = 1; /* bands that share an inner chunk that the edge does not cut */
+    /* What lies under one key, without shards a block; of the largest where they differ. */
+    int shard_width = 1, shard_height = 1, shard_bands = 1;
     std::vector<ExtraDimension> extra;
 
     /* The index along each extra dimension of a band (from 0). */
@@ -45,6 +48,12 @@ struct Layout {
     /* The bands, from 0 and ascending, whose pixels lie in the same inner chunks as those of
        `band`, itself included: reading one of them decodes them all. */
     std::vector<int> chunk_mates(int band) const;
+
+    /* Likewise, those under the same keys. */
+    std::vector<int> shard_mates(int band) const;
+
+  private:
+    std::vector<int> mates(int band, uint64_t ExtraDimension::*unit) const;
 };
 
 /* Lays out the array. With `pinned` not empty there must be one range for each extra dimension.

@@ -63,12 +63,19 @@ bool contains(const Window &outer, const Window &inner) {
            inner.y + inner.height <= outer.y + outer.height;
 }
 
+/* True if first and first + count lie between units; the last unit may be cut by the extent. */
+static bool is_whole(int first, int count, int unit, int extent) {
+    return first % unit == 0 && ((first + count) % unit == 0 || first + count == extent);
+}
+
 bool is_whole_blocks(const Layout &layout, const Window &window) {
-    const auto whole = [](int first, int count, int block, int extent) {
-        return first % block == 0 && ((first + count) % block == 0 || first + count == extent);
-    };
-    return whole(window.x, window.width, layout.block_width, layout.width) &&
-           whole(window.y, window.height, layout.block_height, layout.height);
+    return is_whole(window.x, window.width, layout.block_width, layout.width) &&
+           is_whole(window.y, window.height, layout.block_height, layout.height);
+}
+
+bool is_whole_shards(const Layout &layout, const Window &window) {
+    return is_whole(window.x, window.width, layout.shard_width, layout.width) &&
+           is_whole(window.y, window.height, layout.shard_height, layout.height);
 }
 
 } // namespace zarr3

@@ -49,6 +49,9 @@ bool contains(const Window &outer, const Window &inner);
 /* True if the window is made of whole blocks; the last one of a raster counts as whole. */
 bool is_whole_blocks(const Layout &layout, const Window &window);
 
+/* Likewise, of all that lies under the keys of its chunks. */
+bool is_whole_shards(const Layout &layout, const Window &window);
+
 } // namespace zarr3
 
 #endif

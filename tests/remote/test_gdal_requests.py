@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""What reading through GDAL asks a server for, beside what h5py asks for the same elements."""
+
+import numpy as np
+import pytest
+import zarr
+
+from programs import output, python
+from simserver import SimServer
+
+SIZE = 768
+STORES = {  # shape, inner chunks, shards
+    "sharded": ((SIZE, SIZE), (64, 64), (192, 192)),
+    "plain": ((SIZE, SIZE), (96, 96), None),
+    "one shard": ((SIZE, SIZE), (64, 64), (SIZE, SIZE)),
+    "cut by the edge": ((SIZE, SIZE), (80, 80), (240, 320)),
+    "a band each": ((3, SIZE, SIZE), (1, 128, 128), (1, 384, 384)),
+    "all bands": ((3, SIZE, SIZE), (1, 128, 128), (3, 384, 384)),
+    "pixel by pixel": ((SIZE, SIZE, 3), (128, 128, 3), (384, 384, 3)),
+}
+
+HDF5 = r"""
+import os; os.environ["HDF5_VOL_CONNECTOR"] = "zarr"
+import sys, h5py
+d = h5py.File(sys.argv[1])["a"]
+x, y, w, h = map(int, sys.argv[2:6])
+(d[:, y:y + h, x:x + w] if d.ndim == 3 and d.shape[0] == 3 else d[y:y + h, x:x + w])
+"""
+
+GDAL = r"""
+import sys; import numpy as np; from osgeo import gdal; gdal.UseExceptions()
+url, way, out, pixels = sys.argv[1:]
+d = gdal.Open(url)
+bands = [d.GetRasterBand(i + 1) for i in range(d.RasterCount)]
+if way == "statistics":
+    for band in bands: band.ComputeStatistics(False)
+elif way == "a histogram":
+    for band in bands: band.GetHistogram(approx_ok=False)
+elif way == "minimum and maximum":
+    for band in bands: band.ComputeRasterMinMax(False)
+elif way == "rows":
+    for y in range(d.RasterYSize): d.ReadAsArray(0, y, d.RasterXSize, 1)
+elif way == "rows of blocks":
+    for y in range(0, d.RasterYSize, 64): d.ReadAsArray(0, y, d.RasterXSize, 64)
+elif way == "blocks":
+    for y in range(0, d.RasterYSize, 64):
+        for x in range(0, d.RasterXSize, 64): d.ReadAsArray(x, y, 64, 64)
+else:
+    gdal.Translate(out, d, options=way)
+    copy = gdal.Open(out).ReadAsArray()
+    assert (copy == np.load(pixels)).all()
+"""
+
+
+class Served:
+    """A store with one array `a`, in whose shards inner chunks lie in Morton order."""
+
+    def __init__(self, server, form):
+        shape, chunks, shards = STORES[form]
+        data = np.random.default_rng(1).integers(0, 60000, shape, "u2")
+        root = zarr.create_group(server.folder / "s.zarr")
+        root.create_array("a", shape=shape, chunks=chunks, shards=shards, dtype="u2")[...] = data
+        zarr.consolidate_metadata(root.store)
+        self.server, self.url, self.pixels = server, server.url + "/s.zarr", server.folder / "pixels.npy"
+        np.save(self.pixels, data if data.ndim == 2 or shape[0] == 3 else np.moveaxis(data, -1, 0))
+        self.whole = self.cost(HDF5, 0, 0, SIZE, SIZE)
+
+    def cost(self, code, *arguments):
+        """Requests and bytes."""
+        self.server.take_log()
+        python(code, self.url, *arguments)
+        log = self.server.take_log()
+        return len(log), sum(request.sent for request in log)
+
+    def by_gdal(self, way):
+        return self.cost(GDAL, way, self.server.folder / way.replace(" ", "_"), self.pixels)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """Each store is made once."""
+    servers, known = [], {}
+
+    def serve(form):
+        if form not in known:
+            servers.append(SimServer(tmp_path_factory.mktemp("served")).__enter__())
+            known[form] = Served(servers[-1], form)
+        return known[form]
+
+    yield serve
+    for server in servers:
+        server.__exit__(None, None, None)
+
+
+CASES = [("sharded", way) for way in (
+    "-of GTiff -co TILED=YES", "-of ENVI", "-of Zarr3", "statistics", "a histogram", "minimum and maximum")] + [
+    (form, way) for form in STORES for way in ("-of GTiff", "-of COG")]
+
+
+@pytest.mark.parametrize("form, way", CASES)
+def test_a_whole_raster_asks_for_each_shard_once(served, form, way):
+    store = served(form)
+    requests, sent = store.by_gdal(way)
+    assert requests <= 1.3 * store.whole[0] and sent <= 1.3 * store.whole[1], (requests, sent, store.whole)
+
+
+@pytest.mark.parametrize("way", ["rows", "rows of blocks", "blocks"])
+def test_programs_that_say_nothing_go_on_by_shards(served, way):
+    """What they read of the first four shards may be all that they want."""
+    store = served("sharded")
+    requests, sent = store.by_gdal(way)
+    assert requests <= store.whole[0] + 3 * 4 and sent <= 1.3 * store.whole[1], (requests, sent, store.whole)
+
+
+class Peer(zarr.storage.LocalStore):
+    """Counts what zarr-python takes of chunks."""
+
+    taken = 0
+
+    async def get(self, key, prototype, byte_range=None):
+        value = await super().get(key, prototype, byte_range)
+        Peer.taken += len(value) if value is not None and "/c/" in key else 0
+        return value
+
+
+WINDOW = r"""
+import sys; from osgeo import gdal; gdal.UseExceptions()
+gdal.Open(sys.argv[1]).ReadAsArray(*map(int, sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("window", [(0, 0, 64, 64), (70, 70, 9, 9), (200, 300, 1, 1), (180, 180, 20, 20)])
+@pytest.mark.parametrize("form", ["sharded", "one shard"])
+def test_a_window_adds_little_to_its_chunks(served, form, window):
+    """The last window lies in four shards."""
+    store = served(form)
+    x, y, width, height = window
+    array = zarr.open_group(Peer(store.server.folder / "s.zarr", read_only=True), mode="r")["a"]
+    Peer.taken = 0
+    array[y:y + height, x:x + width]
+    store.server.take_log()
+    python(WINDOW, store.url, *window)
+    sent = sum(request.sent for request in store.server.take_log() if "/c/" in request.path)
+    assert 0 < sent <= Peer.taken + 16384, (sent, Peer.taken)
+
+
+@pytest.mark.parametrize("form, most", [("{}/a", 6), ('ZARR3:"{}":/a', 6), ("/vsicurl/{}/a", 9)])
+def test_opening_without_consolidated_metadata(server, form, most):
+    """The store and the array, and the names that a CRS and coordinates may have, each asked for once."""
+    root = zarr.create_group(server.folder / "n.zarr")
+    root.create_array("a", shape=(3, 60, 80), chunks=(1, 30, 40), dtype="u2", dimension_names=("band", "y", "x"))
+    output("gdalinfo", form.format(server.url + "/n.zarr"))
+    log = server.take_log()
+    assert len(log) <= most, [(request.method, request.path) for request in log]
