@@ -245,8 +245,8 @@ bool zb_places_agree(const double a[6], const double b[6], uint64_t width, uint6
     return true;
 }
 
-/* Rows and columns that are counted from 0, or from 0.5 by their middles: the numbers of pixels, and
-   no place on a map. */
+/* Rows and columns that are counted from 0, or by their middles from 0.5: the numbers of pixels,
+   and no place on a map. */
 static bool counts_pixels(const double t[6]) {
     return t[0] == 1 && t[1] == 0 && t[3] == 0 && t[4] == 1 &&
            ((t[2] == -0.5 && t[5] == -0.5) || (t[2] == 0 && t[5] == 0));

@@ -176,8 +176,8 @@ static bool import_code_coordinate(const CrsQuestion &asked, OGRSpatialReference
            import_crs("EPSG:" + std::to_string(static_cast<int>(code[0])), srs);
 }
 
-/* The extension `proj` of STAC, whose names some programs (ESA's EOPF) have on arrays that declare no
-   convention: `proj:epsg` is a number. */
+/* The extension `proj` of STAC, whose names some programs (ESA's EOPF) have on arrays that declare
+   no convention: `proj:epsg` is a number. */
 static bool import_stac(const CrsQuestion &asked, OGRSpatialReference *srs, std::string *why) {
     const zb_json *code = attribute(asked.array, "proj:epsg");
     const zb_json *wkt = attribute(asked.array, "proj:wkt2");
