@@ -47,6 +47,9 @@ enum zb_convention { ZB_CONVENTION_PROJ, ZB_CONVENTION_SPATIAL, ZB_CONVENTION_MU
 /* The convention's UUID. Static. */
 ZB_API const char *zb_convention_uuid(enum zb_convention convention);
 
+/* The entry of `zarr_conventions` that declares it, revision v0.1, as JSON. Static. */
+ZB_API const char *zb_convention_entry(enum zb_convention convention);
+
 /* True if a node, or a group above it, declares the convention. False for NULL. A group with
    ZB_GDAL_REPEATS_PLACE says nothing by ZB_CONVENTION_PROJ and ZB_CONVENTION_SPATIAL. */
 ZB_API bool zb_convention_holds(const zb_node *node, enum zb_convention convention,
@@ -160,6 +163,20 @@ ZB_API bool zb_place_is_of_other_shape(const zb_node *node, uint64_t width, uint
 /* By `GeoTransform` of a grid mapping (NULL: none), which counts where the convention says
    nothing. */
 ZB_API bool zb_place_of_mapping(const zb_node *mapping, double place[6]);
+
+/* By the attribute `_TRANSFORM` of an array, which some programs write beside `_CRS`. */
+ZB_API bool zb_place_of_attribute(const zb_node *array, double place[6]);
+
+/* By scale and translation of an OME-NGFF image, in its own units, with rows downwards. No map: for
+   callers that ask for it. */
+ZB_API bool zb_place_of_ome(const zb_raster *raster, double place[6]);
+
+/* False for a coordinate array that cannot lie along columns or rows of a map, by its type, its CF
+   attributes, or else its name: of times, heights, depths, bands; and for NULL. */
+ZB_API bool zb_coordinate_is_horizontal(const zb_node *coordinate);
+
+/* Lets longitudes that run across 360 (or 180) go on: those before the drop lie a turn lower. */
+ZB_API void zb_coordinate_unwrap(const zb_node *coordinate, double *values, uint64_t count);
 
 /* True if both put every corner within half a pixel (of the second one) of the same place. */
 ZB_API bool zb_places_agree(const double a[6], const double b[6], uint64_t width, uint64_t height);

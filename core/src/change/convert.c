@@ -23,6 +23,7 @@
 #include "change/copy_named.h"
 #include "change/create.h"
 #include "change/move_chunks.h"
+#include "change/ome_renew.h"
 #include "change/remove.h"
 #include "change/reshard.h"
 #include "codec/table.h"
@@ -251,6 +252,8 @@ static enum zb_code convert_node(converting *c, const zb__name *entry, zb_error 
                                : zb_fail(err, ZB_ENOMEM, "out of memory for a path");
     if (!code && node->attributes && !(attributes = zb_json_print(node->attributes)))
         code = zb_fail(err, ZB_ENOMEM, "out of memory for attributes");
+    if (!code && !node->array && node->format != 3)
+        code = zb__ome_renew(node, &attributes, err);
     if (!code && !node->array)
         code = copy_group(c, node, target, attributes, err);
     else if (!code && node->format == 3 && zb__reshard_is_due(node, c->options))

@@ -13,17 +13,35 @@
 #include "hierarchy/path.h"
 #include "zarrbridge/gdal_extension.h"
 
-/* repository: of the specification; older ones have "geo-" before it. */
+/* The entry that declares revision v0.1, member by member: its schema takes no other addresses. */
+#define ENTRY(id, repository, about)                                                               \
+    "{\"uuid\":\"" id                                                                              \
+    "\",\"schema_url\":\"https://raw.githubusercontent.com/zarr-conventions/" repository           \
+    "/refs/tags/v0.1/schema.json\",\"spec_url\":\"https://github.com/zarr-conventions/" repository \
+    "/blob/v0.1/README.md\",\"name\":\"" repository "\",\"description\":\"" about "\"}"
+
+#define PROJ "f17cb550-5864-4468-aeb7-f3180cfb622f"
+#define SPATIAL "689b58e2-cf7b-45e0-9fff-9cfc0883d6b4"
+#define MULTISCALES "d35379db-88df-4056-af3a-620245f8e347"
+
+/* plain, early: the repository of the specification; older ones have "geo-" before it. */
 static const struct {
-    const char *uuid, *plain, *early;
+    const char *uuid, *plain, *early, *entry;
 } conventions[] = {
-    {"f17cb550-5864-4468-aeb7-f3180cfb622f", "/proj/", "/geo-proj/"},
-    {"689b58e2-cf7b-45e0-9fff-9cfc0883d6b4", "/spatial/", "/geo-spatial/"},
-    {"d35379db-88df-4056-af3a-620245f8e347", "/multiscales/", "/geo-multiscales/"},
+    {PROJ, "/proj/", "/geo-proj/",
+     ENTRY(PROJ, "proj", "Coordinate reference system information for geospatial data")},
+    {SPATIAL, "/spatial/", "/geo-spatial/",
+     ENTRY(SPATIAL, "spatial", "Spatial coordinate information")},
+    {MULTISCALES, "/multiscales/", "/geo-multiscales/",
+     ENTRY(MULTISCALES, "multiscales", "Multiscale layout of zarr datasets")},
 };
 
 const char *zb_convention_uuid(enum zb_convention convention) {
     return conventions[convention].uuid;
+}
+
+const char *zb_convention_entry(enum zb_convention convention) {
+    return conventions[convention].entry;
 }
 
 bool zb_group_repeats_place(const zb_node *group) {

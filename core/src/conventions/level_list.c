@@ -243,18 +243,6 @@ static char *multiscales_text(const zb_node *group, const items *list) {
     return zb_json_writer_end(w, NULL);
 }
 
-static void declare(zb_json_writer *w) {
-    zb_json_begin_object(w);
-    write_text(w, "uuid", zb_convention_uuid(ZB_CONVENTION_MULTISCALES));
-    write_text(w, "schema_url",
-               "https://raw.githubusercontent.com/zarr-conventions/multiscales/refs/tags/v1/"
-               "schema.json");
-    write_text(w, "spec_url", "https://github.com/zarr-conventions/multiscales/blob/v1/README.md");
-    write_text(w, "name", "multiscales");
-    write_text(w, "description", "Multiscale layout of zarr datasets");
-    zb_json_end_object(w);
-}
-
 /* The group's declarations with that of the convention, or without; NULL in *out for none. */
 static bool declarations_text(const zb_node *group, bool declares, char **out) {
     zb_json_writer *w = zb_json_writer_new();
@@ -270,7 +258,7 @@ static bool declarations_text(const zb_node *group, bool declares, char **out) {
         count++;
     }
     if (declares)
-        declare(w);
+        zb_json_write_raw(w, zb_convention_entry(ZB_CONVENTION_MULTISCALES));
     zb_json_end_array(w);
     *out = zb_json_writer_end(w, NULL);
     if (!*out)

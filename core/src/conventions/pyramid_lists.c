@@ -159,16 +159,6 @@ static bool strings_of(const zb_json *list, const char *member, zb_strings *out)
     return true;
 }
 
-/* The first image of an OME-NGFF group; later ones are other views of the same data. */
-static const zb_json *ome_image(const zb_node *group) {
-    const zb_json *list = zb_json_get(zb__attribute(group, "ome"), "multiscales");
-    return zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : NULL;
-}
-
-bool zb__ome_axes(const zb_node *group, zb_strings *out) {
-    return strings_of(zb_json_get(ome_image(group), "axes"), "name", out);
-}
-
 /* A path of ndpyramid's list, and a number that grows with coarser levels. */
 typedef struct numbered {
     char *path;
@@ -203,8 +193,8 @@ static bool sort_by_coarseness(const zb_json *metadata, zb_strings *paths) {
     return good;
 }
 
-/* ndpyramid is known by its methods or by its factors; OME-NGFF 0.4 has the same list, in version 2
-   of Zarr, and neither. */
+/* ndpyramid is known by its methods or by its factors; OME-NGFF 0.4 has the same list and
+   neither. */
 static bool ndpyramid_levels(const zb_node *group, zb_strings *out) {
     const zb_json *list = zb__attribute(group, "multiscales");
     const zb_json *first = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : NULL;
@@ -240,7 +230,7 @@ static bool eopf_levels(const zb_node *group, const zb_nodes *nodes, zb_strings 
 
 static bool other_list(const zb_node *group, const zb_nodes *nodes, zb_asset_lists *out) {
     zb_strings paths = {.count = 0};
-    bool good = strings_of(zb_json_get(ome_image(group), "datasets"), "path", &paths);
+    bool good = strings_of(zb__ome_datasets(group), "path", &paths);
     if (good && paths.count == 0)
         good = ndpyramid_levels(group, &paths);
     if (good && paths.count == 0)

@@ -15,7 +15,7 @@
 #include "zarrbridge/gdal_extension.h"
 
 /* Programs invert these numbers; a map that cannot be inverted is not used. */
-static bool is_usable(const double t[6]) {
+bool zb__place_is_usable(const double t[6]) {
     for (int i = 0; i < 6; i++)
         if (!isfinite(t[i]))
             return false;
@@ -47,7 +47,7 @@ static bool take_registered(double t[6], const char *registration) {
         t[2] -= (t[0] + t[1]) / 2;
         t[5] -= (t[3] + t[4]) / 2;
     }
-    return is_usable(t);
+    return zb__place_is_usable(t);
 }
 
 static bool by_transform(const zb_node *node, const zb_raster *raster, double out[6]) {
@@ -210,7 +210,25 @@ bool zb_place_of_mapping(const zb_node *mapping, double out[6]) {
         return false;
     const double t[6] = {gdal[1], gdal[2], gdal[0], gdal[4], gdal[5], gdal[3]};
     memcpy(out, t, sizeof t);
-    return is_usable(out);
+    return zb__place_is_usable(out);
+}
+
+/* Rows of an affine matrix, the last of which may be there, too: 0, 0, 1. Some programs write the
+   six numbers in GDAL's order, which shows where no map of the former is upright. */
+bool zb_place_of_attribute(const zb_node *array, double out[6]) {
+    const zb_json *value = zb__attribute(array, "_TRANSFORM");
+    double nine[9] = {0}, *t = nine;
+    if (zb__number_list(value, 9, nine) ? nine[6] != 0 || nine[7] != 0 || nine[8] != 1
+                                        : !zb__number_list(value, 6, nine))
+        return false;
+    const bool is_upright = t[1] == 0 && t[3] == 0;
+    if (zb_json_count(value) == 6 && !is_upright && t[2] == 0 && t[4] == 0) {
+        const double affine[6] = {t[1], t[2], t[0], t[4], t[5], t[3]};
+        memcpy(out, affine, sizeof affine);
+    } else {
+        memcpy(out, t, 6 * sizeof *t);
+    }
+    return zb__place_is_usable(out);
 }
 
 /* ---- Coordinates beside ---- */
@@ -227,9 +245,11 @@ bool zb_places_agree(const double a[6], const double b[6], uint64_t width, uint6
     return true;
 }
 
-/* Rows and columns that are counted from 0: the numbers of pixels, and no place on a map. */
+/* Rows and columns that are counted from 0, or by their middles from 0.5: the numbers of pixels,
+   and no place on a map. */
 static bool counts_pixels(const double t[6]) {
-    return t[0] == 1 && t[1] == 0 && t[2] == -0.5 && t[3] == 0 && t[4] == 1 && t[5] == -0.5;
+    return t[0] == 1 && t[1] == 0 && t[3] == 0 && t[4] == 1 &&
+           ((t[2] == -0.5 && t[5] == -0.5) || (t[2] == 0 && t[5] == 0));
 }
 
 bool zb_place_contradicts(const double stated[6], const double plotted[6], uint64_t width,

@@ -105,9 +105,14 @@ static zb_node *new_node(zb_hierarchy *hierarchy, const char *path) {
     return node;
 }
 
-static enum zb_code check_kind(const zb_hierarchy *hierarchy, zb_dtype dtype, zb_error *err) {
+/* An array of one element is there for any program: CF has variables of any type whose attributes
+   alone count (grid mappings). */
+static enum zb_code check_kind(const zb_hierarchy *hierarchy, const zb_array_info *info,
+                               zb_error *err) {
     char name[ZB_DTYPE_NAME_SIZE];
-    if (zb__hierarchy_takes(hierarchy, dtype))
+    const zb_dtype dtype = info->dtype;
+    const bool is_single = info->ndim == 0 || (info->ndim == 1 && info->shape[0] == 1);
+    if (is_single || zb__hierarchy_takes(hierarchy, dtype))
         return ZB_OK;
     return zb_fail(err, ZB_EUNSUPPORTED, "data_type \"%s\" is not supported here",
                    zb_dtype_name(dtype, name));
@@ -130,7 +135,7 @@ enum zb_code zb__node_make_parsed(zb_hierarchy *hierarchy, const char *path, con
     node->document = json;
     enum zb_code code = parse_node(node, text, size, &kind, err);
     if (!code && node->array)
-        code = check_kind(hierarchy, node->array->info.dtype, err);
+        code = check_kind(hierarchy, &node->array->info, err);
     if (code) {
         zb_node_release(node);
         return zb__node_add_context(hierarchy, kind, path, code, err);

@@ -52,7 +52,7 @@ static bool plotted_transform(zb__raster *raster, double out[6]) {
         double *values;
         zb_error reason;
         const zb_node *coordinate = raster->coordinate[i];
-        if (!coordinate)
+        if (!zb_coordinate_is_horizontal(coordinate))
             return false;
         const enum zb_code code = zb__coordinate_values(coordinate, &values, &reason);
         if (code && code != ZB_EUNSUPPORTED)
@@ -60,6 +60,7 @@ static bool plotted_transform(zb__raster *raster, double out[6]) {
         if (code)
             return false;
         const zb_array_info *info = zb_node_array(coordinate);
+        zb_coordinate_unwrap(coordinate, values, info->shape[0]);
         const bool is_regular =
             zb_coordinate_is_regular(values, info->shape[0], info->dtype, &first[i], &step[i]);
         free(values);
@@ -82,8 +83,9 @@ static void find_place(zb__raster *raster) {
     const bool is_plotted = plotted_transform(raster, plotted);
     raster->is_left_behind =
         zb_place_is_of_other_shape(raster->array, raster->width, raster->height);
-    raster->has_transform =
-        zb_place_by_convention(&view, out) || zb_place_of_mapping(raster->mapping, out);
+    raster->has_transform = zb_place_by_convention(&view, out) ||
+                            zb_place_of_mapping(raster->mapping, out) ||
+                            zb_place_of_attribute(raster->array, out);
     if (raster->has_transform && is_plotted &&
         zb_place_contradicts(out, plotted, raster->width, raster->height) &&
         !zb_place_is_overruled(&view, plotted)) {

@@ -18,19 +18,6 @@ bool follows(const zb_node *node, enum zb_convention convention, NearbyNodes &ar
     return zb_convention_holds(node, convention, &nodes);
 }
 
-/* An entry of the list, as JSON. `home` is the repository with its owner; `name` is how the first
-   writers of the convention spell it, for some readers know it by that. */
-static std::string declaration(enum zb_convention convention, const char *home, const char *name,
-                               const char *description) {
-    const std::string at = home;
-    return json_object({{"uuid", json_quote(zb_convention_uuid(convention))},
-                        {"schema_url", json_quote("https://raw.githubusercontent.com/" + at +
-                                                  "/refs/tags/v1/schema.json")},
-                        {"spec_url", json_quote("https://github.com/" + at + "/blob/v1/README.md")},
-                        {"name", json_quote(name)},
-                        {"description", json_quote(description)}});
-}
-
 /* The entries of the node's own list that declare no convention of a place, as JSON. */
 static std::vector<std::string> other_declarations(const zb_node *node) {
     std::vector<std::string> entries;
@@ -49,12 +36,9 @@ static std::vector<std::string> other_declarations(const zb_node *node) {
 void declare_place(const zb_node *node, bool proj, bool spatial, AttributeChanges *changes) {
     std::vector<std::string> entries = other_declarations(node);
     if (proj)
-        entries.push_back(declaration(ZB_CONVENTION_PROJ, "zarr-experimental/geo-proj", "proj:",
-                                      "Coordinate reference system information for geospatial "
-                                      "data"));
+        entries.push_back(zb_convention_entry(ZB_CONVENTION_PROJ));
     if (spatial)
-        entries.push_back(declaration(ZB_CONVENTION_SPATIAL, "zarr-conventions/spatial",
-                                      "spatial:", "Spatial coordinate information"));
+        entries.push_back(zb_convention_entry(ZB_CONVENTION_SPATIAL));
     if (entries.empty())
         changes->remove("zarr_conventions");
     else

@@ -14,16 +14,18 @@
 #include "dataset/band.h"
 #include "dataset/raster_write.h"
 #include "dataset/strips.h"
+#include "geo/control_points.h"
+#include "geo/crs.h"
 #include "geo/geolocation.h"
-#include "store/location.h"
+#include "geo/geotransform.h"
 
 using namespace zarr3;
 
 Zarr3Dataset::Zarr3Dataset(const Hierarchy &hierarchy, Array array, const ArrayOptions &options,
                            Layout layout)
     : Zarr3NodeDataset(hierarchy), pinned_(options.pinned), array_(std::move(array)),
-      layout_(std::move(layout)), write_options_(options.write), reader_(this), mask_(this),
-      levels_(this) {
+      layout_(std::move(layout)), write_options_(options.write), ome_place_(options.ome_place),
+      reader_(this), mask_(this), levels_(this) {
     nRasterXSize = layout_.width;
     nRasterYSize = layout_.height;
     if (options.update) {
@@ -87,6 +89,7 @@ ArrayOptions Zarr3Dataset::options_of_peer() const {
     options.set_axes(layout_.axes);
     options.pinned = pinned_;
     options.update = updates();
+    options.ome_place = ome_place_;
     options.write = write_options_;
     return options;
 }
@@ -112,8 +115,8 @@ const Georeference &Zarr3Dataset::place() const {
         Georeference found;
         auto &[srs, transform] = found;
         srs = find_crs(node(), layout_.axes, pyramid(), array_.around());
-        transform =
-            find_geotransform(node(), layout_, pyramid(), array_.around(), srs ? &*srs : nullptr);
+        transform = find_geotransform(
+            {node(), layout_, pyramid(), array_.around(), srs ? &*srs : nullptr, ome_place_});
         return found;
     });
 }
@@ -143,10 +146,12 @@ void Zarr3Dataset::show_geolocation() {
     if (!found)
         return;
     CPLStringList items;
-    items.SetNameValue("SRS", SRS_WKT_WGS84_LAT_LONG);
-    items.SetNameValue("X_DATASET", subdataset_name(hierarchy_.root, found->longitude, {}).c_str());
+    OGRSpatialReference geographic;
+    const bool is_known = place().srs && geographic.CopyGeogCSFrom(&*place().srs) == OGRERR_NONE;
+    items.SetNameValue("SRS", is_known ? crs_text(geographic).c_str() : SRS_WKT_WGS84_LAT_LONG);
+    items.SetNameValue("X_DATASET", geolocation_dataset(hierarchy_.root, found->longitude).c_str());
     items.SetNameValue("X_BAND", "1");
-    items.SetNameValue("Y_DATASET", subdataset_name(hierarchy_.root, found->latitude, {}).c_str());
+    items.SetNameValue("Y_DATASET", geolocation_dataset(hierarchy_.root, found->latitude).c_str());
     items.SetNameValue("Y_BAND", "1");
     for (const char *name : {"PIXEL_OFFSET", "LINE_OFFSET"})
         items.SetNameValue(name, "0");
@@ -154,6 +159,33 @@ void Zarr3Dataset::show_geolocation() {
         items.SetNameValue(name, "1");
     items.SetNameValue("GEOREFERENCING_CONVENTION", "PIXEL_CENTER");
     metadata().set("GEOLOCATION", items.List());
+}
+
+/* Those that a program has set count first. */
+const std::vector<gdal::GCP> &Zarr3Dataset::control_points() const {
+    if (control_points_)
+        return *control_points_;
+    control_points_.emplace();
+    if (!place().transform)
+        for (const ControlPoint &point : find_control_points(node(), layout_, array_.around()))
+            control_points_->emplace_back("", "", point.pixel, point.line, point.x, point.y,
+                                          point.z);
+    return *control_points_;
+}
+
+int Zarr3Dataset::GetGCPCount() {
+    const int set = GDALPamDataset::GetGCPCount();
+    return set > 0 ? set : static_cast<int>(control_points().size());
+}
+
+const GDAL_GCP *Zarr3Dataset::GetGCPs() {
+    return GDALPamDataset::GetGCPCount() > 0 ? GDALPamDataset::GetGCPs()
+                                             : gdal::GCP::c_ptr(control_points());
+}
+
+const OGRSpatialReference *Zarr3Dataset::GetGCPSpatialRef() const {
+    const OGRSpatialReference *set = GDALPamDataset::GetGCPSpatialRef();
+    return set != nullptr || control_points().empty() ? set : OGRSpatialReference::GetWGS84SRS();
 }
 
 MetadataList Zarr3Dataset::GetMetadata(const char *domain) {

@@ -34,6 +34,7 @@ struct ArrayOptions {
     std::optional<std::string> dim_x, dim_y; /* names or numbers of dimensions */
     IndexRanges pinned;                      /* the slice that the name asks for, or empty */
     bool update = false;
+    bool ome_place = false;      /* the scale of an OME-NGFF image places it */
     zb_write_options write = {}; /* for updating */
 
     /* The dimensions that another array of the same dimensions has for columns and rows. */
@@ -55,6 +56,10 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
 
     CPLErr GetGeoTransform(zarr3::GeoTransformOut transform) ZARR3_CONST_SINCE_3_12 override;
     const OGRSpatialReference *GetSpatialRef() const override;
+
+    int GetGCPCount() override;
+    const OGRSpatialReference *GetGCPSpatialRef() const override;
+    const GDAL_GCP *GetGCPs() override;
 
     zarr3::MetadataList GetMetadata(const char *domain = "") override;
     const char *GetMetadataItem(const char *name, const char *domain = "") override;
@@ -243,6 +248,7 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
                  const zarr3::ArrayOptions &options, zarr3::Layout layout);
 
     void show_geolocation();
+    const std::vector<gdal::GCP> &control_points() const;
     void show_attributes();
     void add_band(int number);
 
@@ -278,6 +284,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     zarr3::XmlTree known_side_properties_{nullptr}; /* when they were last read or written */
     zarr3::Items known_items_; /* metadata items when they were last read or written */
     bool geolocation_shown_ = false;
+    bool ome_place_;
+    mutable std::optional<std::vector<gdal::GCP>> control_points_; /* once they were looked for */
 
     /* What has happened. */
     bool wrote_ = false;                          /* pixels */

@@ -414,6 +414,7 @@ GDALDataset *open(GDALOpenInfo *info) {
         opening.options.dim_x = given;
     if (const char *given = CSLFetchNameValue(info->papszOpenOptions, "DIM_Y"))
         opening.options.dim_y = given;
+    opening.options.ome_place = CPLFetchBool(info->papszOpenOptions, "OME_PLACE", false);
     opening.multiband = CPLFetchBool(info->papszOpenOptions, "MULTIBAND", true);
     opening.list_all = CPLFetchBool(info->papszOpenOptions, "LIST_ALL_ARRAYS", false);
     const NodePtr target = enter_pyramid(opening.hierarchy, opened.node);

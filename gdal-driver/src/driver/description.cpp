@@ -27,6 +27,8 @@ constexpr char kOpenOptions[] =
     "besides rows and columns as bands; with NO each slice is a subdataset'/>"
     "  <Option name='LIST_ALL_ARRAYS' type='boolean' default='NO' description='List scalar and "
     "one-dimensional arrays as well'/>"
+    "  <Option name='OME_PLACE' type='boolean' default='NO' description='Scale and translation of "
+    "an OME-NGFF image are its geotransform'/>"
     "  <Option name='SYNC' type='string-select' default='NONE' description='In update mode, when "
     "data must be safe from a loss of power'>"
     "    <Value>NONE</Value><Value>CLOSE</Value><Value>ALWAYS</Value>"

@@ -24,14 +24,22 @@ struct Coordinates {
 
 } // namespace
 
+/* Null where there is none, and with *why where it lies along no map. */
+static NodePtr find_along(const zb_node *array, int dim, NearbyNodes &around, std::string *why) {
+    const NodePtr found = find_coordinate(array, static_cast<uint32_t>(dim), around);
+    if (found == nullptr || zb_coordinate_is_horizontal(found.get()))
+        return found;
+    *why = std::string("'") + zb_node_name(found.get()) + "' lies along no map";
+    return nullptr;
+}
+
 /* Null where columns or rows have none. */
-static Coordinates find_both(const zb_node *array, const Layout &layout, NearbyNodes &around) {
+static Coordinates find_both(const zb_node *array, const Layout &layout, NearbyNodes &around,
+                             std::string *why) {
     Coordinates found;
     if (layout.axes.x >= 0 && layout.axes.y >= 0) {
-        found.x = find_coordinate(array, static_cast<uint32_t>(layout.axes.x), around);
-        found.y = found.x == nullptr
-                      ? nullptr
-                      : find_coordinate(array, static_cast<uint32_t>(layout.axes.y), around);
+        found.x = find_along(array, layout.axes.x, around, why);
+        found.y = found.x == nullptr ? nullptr : find_along(array, layout.axes.y, around, why);
     }
     return found;
 }
@@ -41,8 +49,9 @@ static std::optional<Spacing> spacing_of(const zb_node *coordinate, double step,
                                          zb_error *err) {
     const zb_array_info *info = zb_node_array(coordinate);
     const uint64_t extent = info->shape[0];
-    const std::vector<double> values = how.ends ? read_coordinate_ends(coordinate, err)
-                                                : read_coordinate(coordinate, 0, extent, err);
+    std::vector<double> values = how.ends ? read_coordinate_ends(coordinate, err)
+                                          : read_coordinate(coordinate, 0, extent, err);
+    zb_coordinate_unwrap(coordinate, values.data(), values.size());
     const double factor =
         how.srs == nullptr ? 1 : to_units_of(*how.srs, attribute_text(coordinate, "units"));
     if (values.size() == 1 && step != 0)
@@ -73,12 +82,14 @@ static std::optional<GeoTransform> place_by(const Coordinates &both, const Readi
 
 std::optional<GeoTransform> place_by_coordinates(const zb_node *array, const Layout &layout,
                                                  NearbyNodes &around,
-                                                 const OGRSpatialReference *srs) {
+                                                 const OGRSpatialReference *srs, std::string *why) {
     zb_error err = {};
-    const std::optional<GeoTransform> found =
-        place_by(find_both(array, layout, around), {srs, nullptr, false}, &err);
+    const Coordinates both = find_both(array, layout, around, why);
+    const std::optional<GeoTransform> found = place_by(both, {srs, nullptr, false}, &err);
     if (!found && err.code != ZB_OK)
         CPLError(CE_Warning, CPLE_AppDefined, "No geotransform: %s", err.message);
+    if (!found && both.y != nullptr)
+        *why = err.code != ZB_OK ? err.message : "they are irregular, or single values";
     return found;
 }
 
@@ -88,7 +99,8 @@ std::optional<GeoTransform> contradicting_coordinates(const zb_node *array, cons
                                                       const GeoTransform &stated) {
     zb_error err = {};
     std::optional<GeoTransform> found;
-    const Coordinates both = find_both(array, layout, around);
+    std::string why;
+    const Coordinates both = find_both(array, layout, around, &why);
     const auto contradict = [&] {
         return zb_place_contradicts(to_affine(stated).data(), to_affine(*found).data(),
                                     static_cast<uint64_t>(layout.width),

@@ -10,14 +10,14 @@
 
 namespace zarr3 {
 
-/* Where regular coordinates put the raster, in the units of `srs` (or NULL). A damaged coordinate
-   array costs the place, with a warning, but not the pixels. */
+/* Where regular coordinates put the raster, in the units of `srs` (or NULL); else *why may tell why
+   not. A damaged coordinate array costs the place, with a warning, but not the pixels. */
 std::optional<GeoTransform> place_by_coordinates(const zb_node *array, const Layout &layout,
                                                  NearbyNodes &around,
-                                                 const OGRSpatialReference *srs);
+                                                 const OGRSpatialReference *srs, std::string *why);
 
 /* The same where it does not agree with `stated`; nothing where it does, and where the coordinates
-   cannot tell: they are irregular, cannot be read, or only count pixels from 0. A single column or
+   cannot tell: they are irregular, cannot be read, or only count pixels. A single column or
    row has the size that `stated` gives it. As long as the first and the last values agree, no
    others are read. */
 std::optional<GeoTransform> contradicting_coordinates(const zb_node *array, const Layout &layout,

@@ -12,11 +12,9 @@
 
 namespace zarr3 {
 
-/* By, in order: the proj: convention (array, parent group, group of its pyramid), the CF grid
-   mapping (first where the attributes of the array have been left behind), `_CRS`, the scalar
-   coordinate `epsg`, latitude and longitude in degrees (then WGS 84, as GDAL's netCDF driver
-   supposes). The result has GIS axis order. An array of fewer than two dimensions has only the CRS
-   that it states itself: a group's CRS is for maps. */
+/* By the first source that knows it (crs_sources.h); CPL_DEBUG tells why others were passed over.
+   The result has GIS axis order. An array of fewer than two dimensions has only the CRS that it
+   states itself: a group's CRS is for maps. */
 std::optional<OGRSpatialReference> find_crs(const zb_node *array, const Axes &axes,
                                             const Pyramid &pyramid, NearbyNodes &around);
 

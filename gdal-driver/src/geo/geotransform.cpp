@@ -14,6 +14,7 @@
 #include "array/attributes.h"
 #include "array/conventions.h"
 #include "geo/coordinate_place.h"
+#include "geo/geolocation.h"
 #include "geo/grid_mapping.h"
 
 namespace zarr3 {
@@ -124,25 +125,77 @@ bool are_left_behind(const zb_node *array, const Axes &axes, NearbyNodes &around
     return own && place_of_coordinates(array, layout, around, &srs, *own);
 }
 
-std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout &layout,
-                                              const Pyramid &pyramid, NearbyNodes &around,
-                                              const OGRSpatialReference *srs) {
-    if (layout.axes.y < 0)
-        return std::nullopt;
-    std::optional<GeoTransform> found = by_convention(array, layout, pyramid, around);
-    if (!found)
-        found = grid_mapping_transform(array, around);
-    if (!found)
-        return place_by_coordinates(array, layout, around, srs);
-    const std::optional<GeoTransform> plotted =
-        place_of_coordinates(array, layout, around, srs, *found);
-    if (!plotted)
+/* ---- Sources ---- */
+
+static std::optional<GeoTransform> by_ome(const PlaceQuestion &asked, std::string *why) {
+    const PlacedRaster raster(asked.array, asked.layout, asked.pyramid, asked.around);
+    double place[6];
+    *why = asked.by_ome ? "" : "OME_PLACE is not asked for";
+    return found_place(asked.by_ome && zb_place_of_ome(&raster, place), place);
+}
+
+static std::optional<GeoTransform> by_spatial(const PlaceQuestion &asked, std::string *why) {
+    *why = !states_other_shape(asked.array, asked.layout) ? "" : "it is for another shape";
+    return by_convention(asked.array, asked.layout, asked.pyramid, asked.around);
+}
+
+static std::optional<GeoTransform> by_mapping(const PlaceQuestion &asked, std::string * /*why*/) {
+    return grid_mapping_transform(asked.array, asked.around);
+}
+
+static std::optional<GeoTransform> by_attribute(const PlaceQuestion &asked, std::string *why) {
+    double place[6];
+    *why =
+        attribute(asked.array, "_TRANSFORM") == nullptr ? "" : "these are no six numbers of a map";
+    return found_place(zb_place_of_attribute(asked.array, place), place);
+}
+
+/* As GDAL's netCDF driver has it: without a CRS the coordinates may be those of any plane, and the
+   longitude and latitude of each pixel say more. */
+static std::optional<GeoTransform> by_coordinates(const PlaceQuestion &asked, std::string *why) {
+    const std::optional<GeoTransform> found =
+        place_by_coordinates(asked.array, asked.layout, asked.around, asked.srs, why);
+    if (!found || asked.srs != nullptr ||
+        !find_named_geolocation(asked.array, asked.layout, asked.around))
         return found;
-    CPLDebug("ZARR3",
-             "%s: the place by its attributes contradicts the coordinate arrays, which are "
-             "used",
-             zb_node_path(array));
-    return plotted;
+    *why = "they have no CRS, and each pixel has a longitude and a latitude";
+    return std::nullopt;
+}
+
+const std::vector<PlaceSource> &place_sources() {
+    static const std::vector<PlaceSource> kSources = {
+        {"OME", false, by_ome},
+        {"spatial", true, by_spatial},
+        {"GeoTransform", true, by_mapping},
+        {"_TRANSFORM", true, by_attribute},
+        {"coordinates", false, by_coordinates},
+    };
+    return kSources;
+}
+
+static std::optional<GeoTransform> unless_contradicted(const PlaceQuestion &asked,
+                                                       const GeoTransform &stated) {
+    const std::optional<GeoTransform> plotted =
+        place_of_coordinates(asked.array, asked.layout, asked.around, asked.srs, stated);
+    if (plotted)
+        CPLDebug("ZARR3", "/%s: it contradicts the coordinate arrays, which are used",
+                 zb_node_path(asked.array));
+    return plotted ? plotted : std::optional<GeoTransform>(stated);
+}
+
+std::optional<GeoTransform> find_geotransform(const PlaceQuestion &asked) {
+    if (asked.layout.axes.y < 0)
+        return std::nullopt;
+    for (const PlaceSource &source : place_sources()) {
+        std::string why;
+        const std::optional<GeoTransform> found = source.find(asked, &why);
+        CPLDebug("ZARR3", "/%s: place %s '%s'%s%s", zb_node_path(asked.array),
+                 found ? "by" : "not by", source.name, found || why.empty() ? "" : ": ",
+                 found ? "" : why.c_str());
+        if (found)
+            return source.is_stated ? unless_contradicted(asked, *found) : found;
+    }
+    return std::nullopt;
 }
 
 } // namespace zarr3

@@ -5,6 +5,8 @@
 #define ZARR3_GEOTRANSFORM_H
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "array/nearby_nodes.h"
 #include "array/pyramid.h"
@@ -14,14 +16,31 @@
 
 namespace zarr3 {
 
-/* By, in order: the spatial: convention (the array, its entry in a pyramid, the parent group, the
-   pyramid's group), GeoTransform of the CF grid mapping, regular 1-D coordinate arrays. A place
-   that contradicts the coordinate arrays gives way to them: they are what xarray plots by, and
-   attributes are left behind when data are cropped or turned round. `srs` (or NULL) is what
-   coordinates are to be in the units of. None for an array without rows. */
-std::optional<GeoTransform> find_geotransform(const zb_node *array, const Layout &layout,
-                                              const Pyramid &pyramid, NearbyNodes &around,
-                                              const OGRSpatialReference *srs);
+/* The raster that the place is looked for. It has rows. */
+struct PlaceQuestion {
+    const zb_node *array;
+    const Layout &layout;
+    const Pyramid &pyramid;
+    NearbyNodes &around;
+    const OGRSpatialReference *srs; /* or NULL: what coordinates are to be in the units of */
+    bool by_ome = false;            /* the scale of an OME-NGFF image counts */
+};
+
+/* Who says it (docs/gdal.md, "Georeferencing"). */
+struct PlaceSource {
+    const char *name; /* in messages for CPL_DEBUG */
+    bool is_stated;   /* by attributes, which may be those of data that were cropped since */
+    /* None where it does not say it; then *why may tell what was there. */
+    std::optional<GeoTransform> (*find)(const PlaceQuestion &question, std::string *why);
+};
+
+/* In their order. */
+const std::vector<PlaceSource> &place_sources();
+
+/* By the first source that says it; CPL_DEBUG tells why others were passed over. A place that
+   attributes state, and that contradicts the coordinate arrays, gives way to them: they are what
+   xarray plots by, and attributes are left behind when data are cropped or turned round. */
+std::optional<GeoTransform> find_geotransform(const PlaceQuestion &question);
 
 /* What `spatial:registration` says of the pixels where the convention states the place: "Area"
    (each is a cell; the convention's default) or "Point" (each is a node); "" where the convention

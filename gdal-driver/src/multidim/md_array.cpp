@@ -224,7 +224,7 @@ std::optional<Spacing> Zarr3MDArray::edges_along(uint32_t dim) const {
     if (!layout || (number != layout->axes.x && number != layout->axes.y))
         return std::nullopt;
     const std::optional<GeoTransform> place =
-        find_geotransform(array_.node(), *layout, array_.pyramid(), array_.around(), nullptr);
+        find_geotransform({array_.node(), *layout, array_.pyramid(), array_.around(), nullptr});
     if (!place || (*place)[2] != 0 || (*place)[4] != 0)
         return std::nullopt;
     return number == layout->axes.x ? Spacing{(*place)[0], (*place)[1]}

@@ -80,6 +80,9 @@ static const struct {
     {"{\"ome\":{\"multiscales\":[{\"datasets\":[{\"path\":\"0\"},{\"path\":1},{\"path\":\"1\"}]}]}"
      "}",
      "0,1"},
+    /* OME-NGFF 0.4; without axes the list is of nobody that is known. */
+    {"{\"multiscales\":[{\"axes\":[],\"datasets\":[{\"path\":\"0\"},{\"path\":\"1\"}]}]}", "0,1"},
+    {"{\"multiscales\":[{\"axes\":\"x\",\"datasets\":[{\"path\":\"0\"}]}]}", ""},
     {"{\"ome\":{\"multiscales\":{\"datasets\":[{\"path\":\"0\"}]}}}", ""},
     /* ndpyramid: by the factors, or the coarsest first. */
     {"{\"multiscales\":[{\"datasets\":[{\"path\":\"4\"},{\"path\":\"1\"},{\"path\":\"2\"}],"
