@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 import zarr
-from conftest import put, tool
+from conftest import put, run_python, tool
 
 netCDF4 = pytest.importorskip("netCDF4")
 xarray = pytest.importorskip("xarray")
@@ -117,6 +117,87 @@ def test_a_loaded_netcdf_makes_no_program_netcdf(tmp_path):
         f.create_dataset("t", (3,), maxshape=(None,)).make_scale()
         f.create_dataset("v", (2,), maxshape=(None,)).dims[0].attach_scale(f["t"])
     assert zarr.open_array(tmp_path / "h.zarr/v", mode="r").shape == (2,)
+
+
+# ---- Two programs at once ----
+
+OTHER = """
+import sys, netCDF4
+with netCDF4.Dataset(sys.argv[1], "a") as f:
+    f["b"][3] = 14
+    f.sync()
+    f["b"][4] = 15
+    f.createVariable("theirs", "i4", ("time", "x"))[1] = 7
+    f.tb = 1
+"""
+
+
+def test_two_programs_add_to_different_variables(tmp_path):
+    """Each lengthens what the other one writes, and knows an older length of it."""
+    path = new_door(tmp_path)
+    with netCDF4.Dataset(path, "w") as f:
+        f.createDimension("time", None)
+        f.createDimension("x", 2)
+        for name in ("a", "b", "time"):
+            f.createVariable(name, "i4", ("time",), fill_value=-1)[:] = [1, 2, 3]
+    with netCDF4.Dataset(path, "a") as f:
+        f["a"][3:7] = [4, 5, 6, 7]
+        f.sync()
+        f["a"][6] = 70
+        run_python(OTHER, path, connector="zarr")
+        f["b"][7] = 17
+        f["a"][7] = 8
+        f.createVariable("ours", "i4", ("time", "x"))[0] = 6
+        f.ta = 1
+    with netCDF4.Dataset(path) as f:
+        assert f["a"][:].tolist() == [1, 2, 3, 4, 5, 6, 70, 8]
+        assert f["b"][:].filled().tolist() == [1, 2, 3, 14, 15, -1, -1, 17]
+        assert f["theirs"].dimensions == f["ours"].dimensions == ("time", "x") and (f.ta, f.tb) == (1, 1)
+        assert {v.shape[0] for v in f.variables.values()} == {8}
+        assert f["theirs"][1].tolist() == [7, 7] and f["ours"][0].tolist() == [6, 6]
+    with netCDF4.Dataset(path, "a") as f:
+        f.title = "what was made since the first one opened it is lengthened by the next one that writes"
+    for name in ("a", "b", "ours", "theirs", "time"):
+        assert zarr.open_array(path.with_suffix(".zarr") / name, mode="r").shape[0] == 8
+
+
+ATTACH = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as f:
+    f["c"].dims[0].attach_scale(f["x"])
+    f["d"].dims[1].attach_scale(f["y"])
+    f["a"].dims[0].detach_scale(f["x"])
+    f["c"].dims[0].attach_scale(f["no"])
+"""
+
+
+def test_two_programs_attach_to_one_scale(tmp_path):
+    """And to two dimensions of one dataset, and to a dimension without a variable."""
+    import h5py
+    path = tmp_path / "s.zarr"
+    with h5py.File(path, "w") as f:
+        for name in "xyabc":
+            f[name] = [1, 2, 3]
+        f["d"] = 3 * [[1, 2, 3]]
+        for name in "xy":
+            f[name].make_scale(name)
+        f.create_dataset("no", (3,), ">f4").make_scale(
+            "This is a netCDF dimension but not a netCDF variable.         3")
+        for name in ("x", "no"):
+            f["a"].dims[0].attach_scale(f[name])
+    with h5py.File(path, "r+") as f:
+        f["b"].dims[0].attach_scale(f["x"])
+        f["d"].dims[0].attach_scale(f["x"])
+        f["b"].dims[0].attach_scale(f["no"])
+        run_python(ATTACH, path, connector="zarr")
+    with h5py.File(path) as f:
+        back = {name: sorted((f[one].name, dim) for one, dim in f[name].attrs["REFERENCE_LIST"])
+                for name in ("x", "y", "no")}
+        assert back == {"x": [("/b", 0), ("/c", 0), ("/d", 0)], "y": [("/d", 1)],
+                        "no": [("/a", 0), ("/b", 0), ("/c", 0)]}
+        assert [len(d) for d in f["d"].dims] == [1, 1] and f["d"].dims[0][0] == f["x"] and f["d"].dims[1][0] == f["y"]
+        assert [[s.name for s in f[n].dims[0].values()] for n in "abc"] == [["/no"], ["/x", "/no"], ["/x", "/no"]]
+    assert zarr.open_array(path / "d", mode="r").metadata.dimension_names == ("x", "y")
 
 
 # ---- Dimensions of one name ----
