@@ -279,6 +279,21 @@ def test_nco_changes_stores_of_others(tmp_path, words):
     same(paths)
 
 
+def test_a_dimension_without_a_variable_is_renamed_by_netcdf_alone(both):
+    """It is no object of the store. HDF5's move says so, and changes nothing."""
+    import h5py
+    for path in both:
+        with netCDF4.Dataset(path, "w") as f:
+            f.createDimension("d", 3)
+            f.createVariable("v", "i4", ("d",))[:] = 1
+    with h5py.File(both[1], "r+") as f, pytest.raises(ValueError, match="ncrename -d"):
+        f.move("d", "e")
+    same(both)
+    for path in both:
+        appended(path, lambda f: f.renameDimension("d", "e"))
+    assert "e = 3 ;" in same(both)
+
+
 def test_scales_of_names_are_detached_and_follow_moves(tmp_path):
     """h5py on what zarr-python has made: what names alone attach is among the references of a scale."""
     import h5py
