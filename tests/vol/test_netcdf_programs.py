@@ -2,14 +2,18 @@
 """Programs of netCDF, on a native file and on a door: the same calls, the same answers, and a store that other Zarr
 programs open."""
 
+import ctypes
 import os
 import shutil
 import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 import zarr
-from conftest import put, run_python, tool
+from conftest import environment, put, run_python, tool
 
 netCDF4 = pytest.importorskip("netCDF4")
 xarray = pytest.importorskip("xarray")
@@ -198,6 +202,66 @@ def test_two_programs_attach_to_one_scale(tmp_path):
         assert [len(d) for d in f["d"].dims] == [1, 1] and f["d"].dims[0][0] == f["x"] and f["d"].dims[1][0] == f["y"]
         assert [[s.name for s in f[n].dims[0].values()] for n in "abc"] == [["/no"], ["/x", "/no"], ["/x", "/no"]]
     assert zarr.open_array(path / "d", mode="r").metadata.dimension_names == ("x", "y")
+
+
+# ---- Other models and formats ----
+
+def test_the_classic_model(both):
+    """It is kept, and what it does not allow is refused in the words of a native file."""
+    words = []
+    for path in both:
+        with netCDF4.Dataset(path, "w", format="NETCDF4_CLASSIC") as f:
+            f.createDimension("time", None)
+            f.createVariable("v", "f4", ("time",))[:] = [1, 2]
+        with netCDF4.Dataset(path, "a") as f:
+            assert f.data_model == "NETCDF4_CLASSIC"
+            f["v"][2] = 3
+            f.setncattr("late", "text")
+            for act in (lambda: f.createGroup("g"), lambda: f.createDimension("t2", None)):
+                with pytest.raises(RuntimeError) as refused:
+                    act()
+                words.append(str(refused.value))
+    assert words[:2] == words[2:] and "strict nc3" in words[0]
+    same(both)
+    assert tool("ncdump", "-k", both[1], connector="zarr") == tool("ncdump", "-k", both[0], connector="zarr")
+
+
+OLD_FORMAT = """
+import sys, netCDF4
+try:
+    netCDF4.Dataset(sys.argv[1], "w", format=sys.argv[2])
+except PermissionError:
+    print("refused")
+"""
+
+
+@pytest.mark.parametrize("kind", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
+def test_files_of_netcdf_3_over_a_door_are_refused(kind):
+    """They ask no HDF5: that nobody may write the door keeps them from it. netCDF itself then removes what it could
+    not write, as it does with a file; the store stays. Root may write, and is not asked here."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, native = new_door(Path(folder)), Path(folder) / "native.nc"
+        native.write_bytes(path.read_bytes())
+        native.chmod(0o444)
+        os.chmod(folder, 0o777)
+        store = path.with_suffix(".zarr") / "zarr.json"
+        before = store.read_bytes()
+        for one in (native, path):
+            done = subprocess.run([sys.executable, "-c", OLD_FORMAT, one, kind], text=True, capture_output=True,
+                                  env=environment("zarr"), **({"user": 65534} if os.geteuid() == 0 else {}))
+            assert done.stdout == "refused\n", done.stderr
+        assert path.exists() == native.exists() and store.read_bytes() == before
+
+
+def test_parallel_calls_say_why(tmp_path):
+    """Of a netCDF without MPI, which is asked before any file is."""
+    library = ctypes.CDLL(netCDF4._netCDF4.__file__)
+    library.nc_strerror.restype = ctypes.c_char_p
+    path, number = str(new_door(tmp_path)).encode(), ctypes.c_int()
+    code = library.nc_open_par(path, 0, 0, 0, ctypes.byref(number))
+    if code == 0:
+        pytest.skip("this netCDF is built with MPI")
+    assert b"Parallel operation" in library.nc_strerror(code)
 
 
 # ---- Dimensions of one name ----
