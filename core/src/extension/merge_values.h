@@ -2,10 +2,10 @@
 /*
  * Values that two programs have changed at the same time.
  *
- * Both began with one value, the base. Of objects each member is merged for itself, and of lists of
- * one length each element. A list of objects is a set (references back of a scale): it has what each
- * program has added, and not what one of them has removed. Where both have changed the rest, ours
- * counts.
+ * Both began with one value, the base. Of objects each member is merged for itself, and of lists
+ * of one length each element. A list of objects is a set (references back of a scale): it has what
+ * each program has added, and not what one of them has removed. Where both have changed the rest,
+ * ours counts.
  */
 #ifndef ZB_EXTENSION_MERGE_VALUES_H
 #define ZB_EXTENSION_MERGE_VALUES_H
