@@ -99,7 +99,8 @@ typedef struct subject {
 
 static const subject subjects[] = {{"self", doctor_self},     {"variable", doctor_variables},
                                    {"hdf5", doctor_hdf5},     {"gdal", doctor_gdal},
-                                   {"python", doctor_python}, {"path", doctor_place}};
+                                   {"python", doctor_python}, {"netcdf", doctor_netcdf},
+                                   {"path", doctor_place}};
 
 static const subject meeting = {"peers", doctor_peers};
 
@@ -215,7 +216,7 @@ static const char *mistake(const char *path, const char *only, int peers, int se
 }
 
 static int run(const cli_call *call) {
-    enum { MOST_PEERS = 10000, MOST_SECONDS = 3600, SECONDS = 20 };
+    enum { MOST_PEERS = 10000, MOST_SECONDS = 3600 };
     const char *path = call->count > 0 ? call->arguments[0] : NULL;
     const char *only = cli_option(call, KEY_ONLY);
     const int peers = number_of(cli_option(call, KEY_PEERS), MOST_PEERS);
@@ -224,7 +225,7 @@ static int run(const cli_call *call) {
     if (wrong)
         return cli_misuse(call, "%s", wrong);
     doctor d = {.call = call, .report = report_begin(call, "lines"), .path = path};
-    d.seconds = seconds ? seconds : SECONDS;
+    d.seconds = seconds ? seconds : DOCTOR_SECONDS;
     d.peers = (unsigned)peers;
     if (peers)
         look(&d, &meeting);
@@ -240,7 +241,8 @@ static const struct argp_option options[] = {
      "be one of N processes, on one machine or several, that meet in the directory PATH and try "
      "whether a lock of one keeps the others out",
      0},
-    {"only", KEY_ONLY, "self|variable|hdf5|gdal|python|path", 0, "look at one subject alone", 0},
+    {"only", KEY_ONLY, "self|variable|hdf5|gdal|python|netcdf|path", 0, "look at one subject alone",
+     0},
     {"seconds", KEY_SECONDS, "S", 0, "give each check, and peers, so much time (20)", 0},
     {0}};
 
@@ -251,7 +253,8 @@ static const cli_example examples[] = {
     {0}};
 
 static const cli_example keys[] = {
-    {"lines[].subject", "variable, limits, network, hdf5, gdal, python, path, peers, or self"},
+    {"lines[].subject",
+     "variable, limits, network, hdf5, gdal, python, netcdf, path, peers, or self"},
     {"lines[].kind", "fact, note, warning or error"},
     {"lines[].message", "what is there, or what is wrong"},
     {"lines[].advice", "what to do; not of facts"},

@@ -17,6 +17,9 @@
 
 #include "report.h"
 
+/* For each child process, unless the user says another number. */
+enum { DOCTOR_SECONDS = 20 };
+
 /* A note is for people who look for it; warnings and errors decide on the exit status. */
 enum doctor_level { DOCTOR_NOTE, DOCTOR_WARN, DOCTOR_ERROR };
 
@@ -46,7 +49,8 @@ void doctor_variables(doctor *d); /* of the environment */
 void doctor_hdf5(doctor *d);
 void doctor_gdal(doctor *d);
 void doctor_python(doctor *d);
-void doctor_place(doctor *d); /* a directory, and its file system */
+void doctor_netcdf(doctor *d); /* its lines in .ncrc (netcdf.c) */
+void doctor_place(doctor *d);  /* a directory, and its file system */
 void doctor_peers(doctor *d);
 
 /* ---- Tools --------------------------------------------------------------------------------- */

@@ -40,6 +40,7 @@ typedef struct settings {
     char *path;    /* of the file; malloc'ed */
     char *others;  /* its lines but for ours; malloc'ed */
     char *library; /* the one that our lines name; malloc'ed, or NULL: there are none */
+    bool has_cr;   /* our lines end with CR LF, which netCDF takes for a part of the name */
     bool is_taken[SLOTS];
 } settings;
 
@@ -86,6 +87,16 @@ static enum zb_code read_file(const char *path, char **out, zb_error *err) {
     return code;
 }
 
+/* A name in place of that link would be a file beside the one that is meant. */
+static enum zb_code check_link(const char *path, zb_error *err) {
+    struct stat link, file;
+    if (lstat(path, &link) != 0 || !S_ISLNK(link.st_mode) || stat(path, &file) == 0)
+        return ZB_OK;
+    return zb_fail(err, ZB_ENOTFOUND,
+                   "'%s' is a link to a file that is not there: make that file, or remove the link",
+                   path);
+}
+
 static mode_t mode_of_new_files(void) {
     const mode_t mask = umask(0);
     umask(mask);
@@ -125,6 +136,7 @@ static void take_line(settings *s, const char *line, size_t length) {
     if (!s->library && length > before &&
         strncmp(line + strlen(KEY) + 1, library, sizeof library - 1) == 0)
         s->library = strndup(line + before, strcspn(line + before, "\r\n"));
+    s->has_cr |= memchr(line, '\r', length) != NULL;
 }
 
 static void keep_line(settings *s, FILE *others, const char *line, size_t length) {
@@ -133,6 +145,13 @@ static void keep_line(settings *s, FILE *others, const char *line, size_t length
     if (strncmp(key, KEY, strlen(KEY)) == 0 && sscanf(key + strlen(KEY), "%1u.", &slot) == 1)
         s->is_taken[slot] = true;
     fwrite(line, 1, length, others);
+}
+
+/* Whether a line is that one, which ends with a line break, also as editors of Windows store it. */
+static bool is_line(const char *line, size_t length, const char *wanted) {
+    const size_t n = strlen(wanted) - 1;
+    return length > n && strncmp(line, wanted, n) == 0 &&
+           line[n + (line[n] == '\r' && length > n + 1)] == '\n';
 }
 
 /* Ours are the first line, the last one, and those between them that tell netCDF of a format. */
@@ -145,8 +164,8 @@ static enum zb_code split(settings *s, const char *text, zb_error *err) {
     for (const char *line = text; *line; line += length) {
         length = strcspn(line, "\n");
         length += line[length] == '\n';
-        const bool is_first = strncmp(line, FIRST_LINE, length) == 0 && line[length - 1] == '\n';
-        const bool is_last = strncmp(line, LAST_LINE, length) == 0 && line[length - 1] == '\n';
+        const bool is_first = is_line(line, length, FIRST_LINE);
+        const bool is_last = is_line(line, length, LAST_LINE);
         if (is_ours && !is_last && strncmp(line, KEY, strlen(KEY)) == 0)
             take_line(s, line, length);
         else if (!is_first && !is_last)
@@ -166,7 +185,10 @@ static enum zb_code split(settings *s, const char *text, zb_error *err) {
 static enum zb_code read_settings(settings *s, zb_error *err) {
     char *text;
     *s = (settings){.path = find_file()};
-    enum zb_code code = read_file(s->path, &text, err);
+    enum zb_code code = check_link(s->path, err);
+    if (code)
+        return code;
+    code = read_file(s->path, &text, err);
     if (!code)
         code = split(s, text, err);
     free(text);
@@ -192,18 +214,45 @@ static char *find_library(void) {
     return found ? found : doctor_hdf5_connector();
 }
 
-static enum zb_code check_library(const char *path, zb_error *err) {
+/* Prints why netCDF could not load it. */
+static void load_library(void *context, FILE *out) {
+    const char *path = context;
     void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     if (!library)
-        return zb_fail(err, ZB_ENOTFOUND, "the connector does not load: %s", dlerror());
-    const bool has_function = dlsym(library, FUNCTION) != NULL;
-    dlclose(library);
-    return has_function ? ZB_OK
-                        : zb_fail(err, ZB_EUNSUPPORTED,
-                                  "'%s' is no connector of zarrbridge that netCDF can load", path);
+        fprintf(out, "error=the connector does not load: %s\n", dlerror());
+    else if (!dlsym(library, FUNCTION))
+        fprintf(out, "error='%s' is no connector of zarrbridge that netCDF can load\n", path);
+    else
+        fputs("loads=1\n", out);
 }
 
-static enum zb_code choose_library(const char *given, char **out, zb_error *err) {
+/* In a child process: a library may crash, or wait for ever. */
+static enum zb_code check_library(const doctor *d, const char *path, zb_error *err) {
+    doctor_probe probe = doctor_call(d, load_library, (void *)(uintptr_t)path);
+    char *error = doctor_probe_value(&probe, "error", 0);
+    enum zb_code code = ZB_OK;
+    if (error)
+        code = zb_fail(err, ZB_EUNSUPPORTED, "%s", error);
+    else if (doctor_probe_number(&probe, "loads") != 1)
+        code = zb_fail(err, ZB_EUNSUPPORTED, "loading '%s' %s", path,
+                       probe.is_late ? "does not end" : "crashes");
+    free(error);
+    doctor_probe_clear(&probe);
+    return code;
+}
+
+/* What netCDF makes of our lines. */
+static enum zb_code check_lines(const doctor *d, const settings *s, zb_error *err) {
+    return s->has_cr
+               ? zb_fail(
+                     err, ZB_EFORMAT,
+                     "lines of zarrbridge in '%s' end with CR LF, and netCDF takes the CR for a "
+                     "part of the names: write them anew by `zarrbridge netcdf --setup`",
+                     s->path)
+               : check_library(d, s->library, err);
+}
+
+static enum zb_code choose_library(const doctor *d, const char *given, char **out, zb_error *err) {
     *out = given ? realpath(given, NULL) : find_library();
     if (!*out)
         return zb_fail(err, ZB_ENOTFOUND,
@@ -214,15 +263,15 @@ static enum zb_code choose_library(const char *given, char **out, zb_error *err)
                        "netCDF reads no name with a blank in .ncrc, as '%s' has: give the library "
                        "another place",
                        *out);
-    return check_library(*out, err);
+    return check_library(d, *out, err);
 }
 
 /* ---- The command ---- */
 
-static enum zb_code set_up(settings *s, const char *given, zb_error *err) {
+static enum zb_code set_up(const doctor *d, settings *s, const char *given, zb_error *err) {
     size_t size, magic = 0;
     char *text = NULL, *library = NULL;
-    enum zb_code code = choose_library(given, &library, err);
+    enum zb_code code = choose_library(d, given, &library, err);
     FILE *out = code ? NULL : open_memstream(&text, &size);
     if (out) {
         fputs(FIRST_LINE, out);
@@ -264,6 +313,25 @@ static void tell(const cli_call *call, const settings *s) {
         printf("NCRCENV_IGNORE is set: netCDF reads no such file\n");
 }
 
+void doctor_netcdf(doctor *d) {
+    zb_error err;
+    settings s;
+    doctor_begin(d, "netcdf");
+    if (read_settings(&s, &err))
+        doctor_find(d, DOCTOR_WARN, "netCDF's file of settings: %s -> mend it", err.message);
+    else if (!s.library)
+        doctor_fact(d, "%s has no lines of zarrbridge", s.path);
+    else if (check_lines(d, &s, &err))
+        doctor_find(d, DOCTOR_WARN,
+                    "netCDF opens no stores by %s, and complains when it starts: %s -> zarrbridge "
+                    "netcdf --setup writes the lines anew, --remove takes them out",
+                    s.path, err.message);
+    else
+        doctor_fact(d, "%s: netCDF 4.10.1 and later open x.zarr/zarr.json by %s", s.path,
+                    s.library);
+    clear(&s);
+}
+
 static int run(const cli_call *call) {
     const bool sets = cli_option(call, OPTION_SETUP) != NULL;
     const bool removes = cli_option(call, OPTION_REMOVE) != NULL;
@@ -274,14 +342,15 @@ static int run(const cli_call *call) {
         return cli_misuse(call, "--library belongs to --setup");
     zb_error err;
     settings s;
+    const doctor d = {.call = call, .seconds = DOCTOR_SECONDS};
     report doc = report_begin(call, NULL);
     enum zb_code code = read_settings(&s, &err);
     if (!code && sets)
-        code = set_up(&s, given, &err);
+        code = set_up(&d, &s, given, &err);
     else if (!code && removes)
         code = take_out(&s, &err);
     else if (!code && s.library)
-        code = check_library(s.library, &err);
+        code = check_lines(&d, &s, &err);
     if (code) {
         clear(&s);
         return report_fail(&doc, &err);

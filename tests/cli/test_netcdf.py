@@ -98,3 +98,31 @@ def test_what_cannot_be_done_changes_nothing(tmp_path):
     rc.write_text(lines(0, 1, library="/gone/libhdf5_vol_zarr.so"))
     assert netcdf(tmp_path).returncode == 2
     assert netcdf(tmp_path, "--setup", "--remove").returncode == netcdf(tmp_path, "--library", "x").returncode == 2
+
+
+def test_line_ends_of_windows(tmp_path):
+    """netCDF takes the CR for a part of the library's name: that is told, and mended."""
+    rc = tmp_path / ".ncrc"
+    rc.write_bytes(lines(0, 1).replace("\n", "\r\n").encode() + b"A=B\r\n")
+    done = netcdf(tmp_path)
+    assert done.returncode == 2 and "CR LF" in done.stderr
+    assert netcdf(tmp_path, "--setup").returncode == 0 and rc.read_bytes() == lines(0, 1).encode() + b"A=B\r\n"
+    rc.write_bytes(lines(0, 1).replace("\n", "\r\n").encode() + b"A=B\r\n")
+    assert netcdf(tmp_path, "--remove").returncode == 0 and rc.read_bytes() == b"A=B\r\n"
+
+
+def test_a_link_to_nothing_stays(tmp_path):
+    rc = tmp_path / ".ncrc"
+    rc.symlink_to(tmp_path / "gone")
+    for arguments in ([], ["--setup"], ["--remove"]):
+        done = netcdf(tmp_path, *arguments)
+        assert done.returncode == 2 and "link to a file that is not there" in done.stderr
+        assert os.listdir(tmp_path) == [".ncrc"] and rc.is_symlink()
+
+
+def test_a_library_that_crashes_ends_nothing(tmp_path):
+    source = tmp_path / "crash.c"
+    source.write_text("#include <signal.h>\n__attribute__((constructor)) static void go(void) { raise(SIGKILL); }\n")
+    subprocess.run([shutil.which("cc") or "gcc", "-shared", "-fPIC", "-o", tmp_path / "crash.so", source], check=True)
+    done = netcdf(tmp_path, "--setup", "--library", tmp_path / "crash.so")
+    assert done.returncode == 2 and "crashes" in done.stderr and not (tmp_path / ".ncrc").exists()

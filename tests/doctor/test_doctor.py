@@ -491,3 +491,27 @@ def test_a_full_file_system(tmp_path):
     if "lines" not in done.stdout:
         pytest.skip("no mount can be made here: " + done.stderr)
     assert "MiB left" in done.stdout and "more files alone" in done.stdout
+
+
+def test_the_lines_of_netcdf(tmp_path):
+    """What netCDF would complain about at each start."""
+    rc = tmp_path / ".ncrc"
+
+    def ask():
+        return doctor("--only", "netcdf", variables={"HOME": tmp_path})
+
+    def lines(library, end="\n"):
+        return "".join(line + end for line in (
+            "# zarrbridge netcdf --setup: begin", f"NETCDF.UDF0.LIBRARY={library}",
+            "NETCDF.UDF0.INIT=zarrbridge_netcdf", "NETCDF.UDF0.MAGIC={", "# zarrbridge netcdf --setup: end"))
+
+    assert not ask().findings() and "no lines of zarrbridge" in ask().lines[0]["message"]
+    rc.write_text(lines(CONNECTOR))
+    assert not ask().findings() and str(CONNECTOR) in ask().lines[0]["message"]
+    rc.write_text(lines("/gone/libhdf5_vol_zarr.so"))
+    assert "--setup" in ask().of("does not load", "warning")["advice"]
+    rc.write_bytes(lines(CONNECTOR, end="\r\n").encode())
+    ask().of("CR LF", "warning")
+    rc.unlink()
+    rc.symlink_to(tmp_path / "gone")
+    ask().of("not there", "warning")

@@ -218,6 +218,23 @@ def test_numbers_begin_anew_in_an_empty_group(path):
             del f["g"]
 
 
+def test_a_group_whose_only_link_is_renamed_was_never_empty(path):
+    with h5py.File(path, "w", track_order=True) as f:
+        f["a/y"] = 1
+        f.move("a", "b")
+        f["c"] = 1
+        assert numbers(f) == {"b": 1, "c": 2}
+        f["b"].move("y", "z")
+        del f["c"]
+        f.move("b", "d")
+    with h5py.File(path, "r+") as f:
+        assert numbers(f) == {"d": 3} and numbers(f["d"]) == {"z": 1}
+        f.move("d", "e")
+        f["f"] = 1
+    with h5py.File(path) as f:
+        assert numbers(f) == {"e": 4, "f": 5}
+
+
 def test_too_many_are_refused(tmp_path, monkeypatch):
     with h5py.File(tmp_path / "x.zarr", "w", track_order=True) as f:
         with pytest.raises(Exception, match="order of the links"):

@@ -2,14 +2,18 @@
 """Programs of netCDF, on a native file and on a door: the same calls, the same answers, and a store that other Zarr
 programs open."""
 
+import ctypes
 import os
 import shutil
 import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 import zarr
-from conftest import put, tool
+from conftest import environment, put, run_python, tool
 
 netCDF4 = pytest.importorskip("netCDF4")
 xarray = pytest.importorskip("xarray")
@@ -119,6 +123,147 @@ def test_a_loaded_netcdf_makes_no_program_netcdf(tmp_path):
     assert zarr.open_array(tmp_path / "h.zarr/v", mode="r").shape == (2,)
 
 
+# ---- Two programs at once ----
+
+OTHER = """
+import sys, netCDF4
+with netCDF4.Dataset(sys.argv[1], "a") as f:
+    f["b"][3] = 14
+    f.sync()
+    f["b"][4] = 15
+    f.createVariable("theirs", "i4", ("time", "x"))[1] = 7
+    f.tb = 1
+"""
+
+
+def test_two_programs_add_to_different_variables(tmp_path):
+    """Each lengthens what the other one writes, and knows an older length of it."""
+    path = new_door(tmp_path)
+    with netCDF4.Dataset(path, "w") as f:
+        f.createDimension("time", None)
+        f.createDimension("x", 2)
+        for name in ("a", "b", "time"):
+            f.createVariable(name, "i4", ("time",), fill_value=-1)[:] = [1, 2, 3]
+    with netCDF4.Dataset(path, "a") as f:
+        f["a"][3:7] = [4, 5, 6, 7]
+        f.sync()
+        f["a"][6] = 70
+        run_python(OTHER, path, connector="zarr")
+        f["b"][7] = 17
+        f["a"][7] = 8
+        f.createVariable("ours", "i4", ("time", "x"))[0] = 6
+        f.ta = 1
+    with netCDF4.Dataset(path) as f:
+        assert f["a"][:].tolist() == [1, 2, 3, 4, 5, 6, 70, 8]
+        assert f["b"][:].filled().tolist() == [1, 2, 3, 14, 15, -1, -1, 17]
+        assert f["theirs"].dimensions == f["ours"].dimensions == ("time", "x") and (f.ta, f.tb) == (1, 1)
+        assert {v.shape[0] for v in f.variables.values()} == {8}
+        assert f["theirs"][1].tolist() == [7, 7] and f["ours"][0].tolist() == [6, 6]
+    with netCDF4.Dataset(path, "a") as f:
+        f.title = "what was made since the first one opened it is lengthened by the next one that writes"
+    for name in ("a", "b", "ours", "theirs", "time"):
+        assert zarr.open_array(path.with_suffix(".zarr") / name, mode="r").shape[0] == 8
+
+
+ATTACH = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as f:
+    f["c"].dims[0].attach_scale(f["x"])
+    f["d"].dims[1].attach_scale(f["y"])
+    f["a"].dims[0].detach_scale(f["x"])
+    f["c"].dims[0].attach_scale(f["no"])
+"""
+
+
+def test_two_programs_attach_to_one_scale(tmp_path):
+    """And to two dimensions of one dataset, and to a dimension without a variable."""
+    import h5py
+    path = tmp_path / "s.zarr"
+    with h5py.File(path, "w") as f:
+        for name in "xyabc":
+            f[name] = [1, 2, 3]
+        f["d"] = 3 * [[1, 2, 3]]
+        for name in "xy":
+            f[name].make_scale(name)
+        f.create_dataset("no", (3,), ">f4").make_scale(
+            "This is a netCDF dimension but not a netCDF variable.         3")
+        for name in ("x", "no"):
+            f["a"].dims[0].attach_scale(f[name])
+    with h5py.File(path, "r+") as f:
+        f["b"].dims[0].attach_scale(f["x"])
+        f["d"].dims[0].attach_scale(f["x"])
+        f["b"].dims[0].attach_scale(f["no"])
+        run_python(ATTACH, path, connector="zarr")
+    with h5py.File(path) as f:
+        back = {name: sorted((f[one].name, dim) for one, dim in f[name].attrs["REFERENCE_LIST"])
+                for name in ("x", "y", "no")}
+        assert back == {"x": [("/b", 0), ("/c", 0), ("/d", 0)], "y": [("/d", 1)],
+                        "no": [("/a", 0), ("/b", 0), ("/c", 0)]}
+        assert [len(d) for d in f["d"].dims] == [1, 1] and f["d"].dims[0][0] == f["x"] and f["d"].dims[1][0] == f["y"]
+        assert [[s.name for s in f[n].dims[0].values()] for n in "abc"] == [["/no"], ["/x", "/no"], ["/x", "/no"]]
+    assert zarr.open_array(path / "d", mode="r").metadata.dimension_names == ("x", "y")
+
+
+# ---- Other models and formats ----
+
+def test_the_classic_model(both):
+    """It is kept, and what it does not allow is refused in the words of a native file."""
+    words = []
+    for path in both:
+        with netCDF4.Dataset(path, "w", format="NETCDF4_CLASSIC") as f:
+            f.createDimension("time", None)
+            f.createVariable("v", "f4", ("time",))[:] = [1, 2]
+        with netCDF4.Dataset(path, "a") as f:
+            assert f.data_model == "NETCDF4_CLASSIC"
+            f["v"][2] = 3
+            f.setncattr("late", "text")
+            for act in (lambda: f.createGroup("g"), lambda: f.createDimension("t2", None)):
+                with pytest.raises(RuntimeError) as refused:
+                    act()
+                words.append(str(refused.value))
+    assert words[:2] == words[2:] and "strict nc3" in words[0]
+    same(both)
+    assert tool("ncdump", "-k", both[1], connector="zarr") == tool("ncdump", "-k", both[0], connector="zarr")
+
+
+OLD_FORMAT = """
+import sys, netCDF4
+try:
+    netCDF4.Dataset(sys.argv[1], "w", format=sys.argv[2])
+except PermissionError:
+    print("refused")
+"""
+
+
+@pytest.mark.parametrize("kind", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
+def test_files_of_netcdf_3_over_a_door_are_refused(kind):
+    """They ask no HDF5: that nobody may write the door keeps them from it. netCDF itself then removes what it could
+    not write, as it does with a file; the store stays. Root may write, and is not asked here."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, native = new_door(Path(folder)), Path(folder) / "native.nc"
+        native.write_bytes(path.read_bytes())
+        native.chmod(0o444)
+        os.chmod(folder, 0o777)
+        store = path.with_suffix(".zarr") / "zarr.json"
+        before = store.read_bytes()
+        for one in (native, path):
+            done = subprocess.run([sys.executable, "-c", OLD_FORMAT, one, kind], text=True, capture_output=True,
+                                  env=environment("zarr"), **({"user": 65534} if os.geteuid() == 0 else {}))
+            assert done.stdout == "refused\n", done.stderr
+        assert path.exists() == native.exists() and store.read_bytes() == before
+
+
+def test_parallel_calls_say_why(tmp_path):
+    """Of a netCDF without MPI, which is asked before any file is."""
+    library = ctypes.CDLL(netCDF4._netCDF4.__file__)
+    library.nc_strerror.restype = ctypes.c_char_p
+    path, number = str(new_door(tmp_path)).encode(), ctypes.c_int()
+    code = library.nc_open_par(path, 0, 0, 0, ctypes.byref(number))
+    if code == 0:
+        pytest.skip("this netCDF is built with MPI")
+    assert b"Parallel operation" in library.nc_strerror(code)
+
+
 # ---- Dimensions of one name ----
 
 def test_a_group_has_a_dimension_called_as_one_above(both):
@@ -196,6 +341,21 @@ def test_nco_changes_stores_of_others(tmp_path, words):
     for path in paths:
         tool(*words, path, connector="zarr", cwd=tmp_path)
     same(paths)
+
+
+def test_a_dimension_without_a_variable_is_renamed_by_netcdf_alone(both):
+    """It is no object of the store. HDF5's move says so, and changes nothing."""
+    import h5py
+    for path in both:
+        with netCDF4.Dataset(path, "w") as f:
+            f.createDimension("d", 3)
+            f.createVariable("v", "i4", ("d",))[:] = 1
+    with h5py.File(both[1], "r+") as f, pytest.raises(ValueError, match="ncrename -d"):
+        f.move("d", "e")
+    same(both)
+    for path in both:
+        appended(path, lambda f: f.renameDimension("d", "e"))
+    assert "e = 3 ;" in same(both)
 
 
 def test_scales_of_names_are_detached_and_follow_moves(tmp_path):

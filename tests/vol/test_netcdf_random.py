@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Random programs of netCDF, each on a native file and on a door: after each reopening both tell the same, and the
-arrays of the store hold what netCDF reads, with one length for each name of a dimension.
+arrays of the store hold what netCDF reads, with one length for each name of a dimension. Links have native numbers, and
+attributes the native order where HDF5 keeps one.
 
 ZARRBRIDGE_PROGRAMS: how many are run; ZARRBRIDGE_SEED: the first one."""
 
@@ -9,6 +10,7 @@ import os
 import random
 import shutil
 
+import h5py
 import numpy as np
 import pytest
 import zarr
@@ -49,24 +51,46 @@ def plain(value):
     return value
 
 
-def attributes(of):
-    """Not in their order: HDF5's own files have them, after reopening, as they lie in the object's header."""
-    return sorted((name, plain(of.getncattr(name))) for name in of.ncattrs())
+def attributes(of, ordered):
+    found = [(name, plain(of.getncattr(name))) for name in of.ncattrs()]
+    return found if ordered else sorted(found)
 
 
-def variable(v):
+def variable(v, ordered):
     v.set_auto_maskandscale(False)
     # netCDF chooses chunks by the length of the scale, which in its own files may be shorter than the dimension
     chunks = None if any(d.isunlimited() for d in v.get_dims()) else v.chunking()
     kind = v.datatype if isinstance(v.datatype, np.dtype) or v.datatype is str else v.datatype.name
     return (str(kind), [d.name for d in v.get_dims()], [path_of(d.group()) for d in v.get_dims()], v.shape, chunks,
-            sorted((v.filters() or {}).items()), attributes(v), plain(v[...]))
+            sorted((v.filters() or {}).items()), attributes(v, ordered), plain(v[...]))
 
 
-def told(f):
-    return [(path_of(g), attributes(g), [(n, len(d), d.isunlimited()) for n, d in g.dimensions.items()],
+def told(f, tracked):
+    """`tracked`: the objects whose attributes have an order."""
+    return [(path_of(g), attributes(g, path_of(g) in tracked),
+             [(n, len(d), d.isunlimited()) for n, d in g.dimensions.items()],
              list(g.enumtypes), list(g.cmptypes), list(g.vltypes),
-             [(n, variable(v)) for n, v in g.variables.items()]) for g in groups_of(f)]
+             [(n, variable(v, f"{path_of(g)}/{n}".strip("/") in tracked)) for n, v in g.variables.items()])
+            for g in groups_of(f)]
+
+
+def orders(path):
+    """The groups with their links in the order of creation, and what keeps the order of its attributes. netCDF asks HDF5
+    for that where it makes a file, and not where it adds to one: in its own files such attributes lie as there was room
+    in the header."""
+    links, tracked = {}, set()
+    with h5py.File(path) as f:
+        def look(name):
+            opened = h5py.h5o.open(f.id, name.encode())
+            if isinstance(opened, h5py.h5g.GroupID):
+                names = []
+                opened.links.iterate(names.append, idx_type=h5py.h5.INDEX_CRT_ORDER)
+                links[name] = [(one, opened.links.get_info(one).corder) for one in names]
+            if not isinstance(opened, h5py.h5t.TypeID) and opened.get_create_plist().get_attr_creation_order():
+                tracked.add(name.strip("/"))
+        look("/")
+        f.visit(look)
+    return links, tracked
 
 
 def check_store(store, f):
@@ -294,10 +318,13 @@ def on_native(act, *arguments):
 
 
 def compare(paths):
+    links, tracked = on_native(orders, paths[0])
+    our_links, our_tracked = orders(paths[1])
+    assert our_links == links and our_tracked >= tracked
     with on_native(netCDF4.Dataset, paths[0]) as f:
-        native = on_native(told, f)
+        native = on_native(told, f, tracked)
     with netCDF4.Dataset(paths[1]) as f:
-        ours = told(f)
+        ours = told(f, tracked)
         assert ours == native, difference(native, ours)
         check_store(paths[1].with_suffix(".zarr"), f)
 

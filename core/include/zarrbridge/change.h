@@ -67,7 +67,8 @@ ZB_API enum zb_code zb_node_set_attributes(const zb_node *node, const zb_attribu
                                            size_t count, zb_node **out, zb_error *err);
 
 /* Sets (entries may be NULL) or removes (names NULL) the names of an array's dimensions,
-   likewise. */
+   likewise. A name that is the node's own already leaves what another program has made of it
+   since. */
 ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *array, const char *const *names,
                                                  zb_node **out, zb_error *err);
 
@@ -80,6 +81,11 @@ ZB_API enum zb_code zb_array_set_dimension_names(const zb_node *array, const cha
    still holds are not seen: flush first. ZB_EINVAL for a group; chunk errors of the chunks that are
    refilled. */
 ZB_API enum zb_code zb_array_resize(const zb_node *array, const uint64_t *shape, zb_node **out,
+                                    zb_error *err);
+
+/* The same for an array that only grows: makes it at least as long as this shape. What other
+   programs have made longer meanwhile stays so, and is no error. */
+ZB_API enum zb_code zb_array_extend(const zb_node *array, const uint64_t *shape, zb_node **out,
                                     zb_error *err);
 
 /* One array of an append. */

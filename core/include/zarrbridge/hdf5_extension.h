@@ -119,6 +119,12 @@ ZB_API enum zb_code zb_hdf5_extension_change(const zb_hdf5_extension *base,
                                              zb_hdf5_has_fn has, void *context, char **out,
                                              zb_error *err);
 
+/* What two changes of a member of entries (scales, dimensions) have made of it, as JSON text
+   (malloc'ed): both began with `base`, and where both have changed one value ours counts. All may
+   be NULL. For a program whose own values are not those that the store has now. ZB_ENOMEM. */
+ZB_API enum zb_code zb_hdf5_entries_merge(const zb_json *base, const zb_json *ours,
+                                          const zb_json *theirs, char **out, zb_error *err);
+
 /* ---- Copies --------------------------------------------------------------------------------- */
 
 /* What is true of another node with the same elements, as the attribute's value (malloc'ed JSON

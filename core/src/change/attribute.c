@@ -41,7 +41,8 @@ typedef struct members_wanted {
     size_t count;
     zb__member_edit *edits;
     const zb_attribute_edit *asked; /* [count] */
-    const zb_json *names;           /* NULL removes them */
+    const char *const *names;       /* NULL removes them */
+    const zb_array_info *before;    /* with names: the array as the caller knows it */
 } members_wanted;
 
 static bool is_same(const zb_json *value, const char *text) {
@@ -61,12 +62,53 @@ static enum zb_code check_former(const zb__document *document, const zb_attribut
                    zb__name_excerpt(asked->name, excerpt));
 }
 
+static enum zb_code names_json(const char *const *names, uint32_t ndim, zb_json **out,
+                               zb_error *err) {
+    zb_json_writer w = {.level = 0};
+    zb__json_write_names(&w, names, ndim);
+    char *taken = zb__text_take(&w.text, NULL);
+    enum zb_code code = taken
+                            ? zb__argument_parse(taken, "the list of dimension names", out, err)
+                            : zb_fail(err, ZB_ENOMEM, "out of memory for the names of dimensions");
+    free(taken);
+    return code;
+}
+
+static bool is_same_name(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static const char *name_at(const char *const *names, uint32_t d) {
+    return names ? names[d] : NULL;
+}
+
+/* A name that stays what it was for the caller leaves the one that another program has given the
+   dimension since. */
+static enum zb_code edit_names(zb__document *document, const members_wanted *wanted,
+                               zb_error *err) {
+    const zb_json *now = zb_json_get(document->json, "dimension_names");
+    const zb_json *one = zb_json_kind_of(now) == ZB_JSON_ARRAY ? zb_json_first(now) : NULL;
+    const char *names[ZB_MAX_NDIM];
+    bool any = wanted->names != NULL;
+    zb_json *json = NULL;
+    for (uint32_t d = 0; d < wanted->before->ndim; d++, one = zb_json_next(one)) {
+        const char *name = name_at(wanted->names, d);
+        const bool stays = is_same_name(name, name_at(wanted->before->dimension_names, d));
+        names[d] = stays ? zb_json_string(one) : name;
+        any |= names[d] != NULL;
+    }
+    enum zb_code code = any ? names_json(names, wanted->before->ndim, &json, err) : ZB_OK;
+    if (!code)
+        code = zb__document_edit(document, NULL, "dimension_names", json, "attributes", err);
+    zb_json_free(json);
+    return code;
+}
+
 static enum zb_code edit(zb__document *document, const members_wanted *wanted, zb_error *err) {
     static const char *const path[] = {"attributes", NULL};
     enum zb_code code = ZB_OK;
     if (wanted->count == 0)
-        return zb__document_edit(document, NULL, "dimension_names", wanted->names, "attributes",
-                                 err);
+        return edit_names(document, wanted, err);
     bool any_value = zb_json_get(document->json, "attributes") != NULL;
     for (size_t i = 0; i < wanted->count && !code; i++) {
         any_value |= wanted->edits[i].value != NULL;
@@ -198,31 +240,11 @@ enum zb_code zb_node_set_attribute(const zb_node *node, const char *name, const 
 
 /* ---- Names of dimensions ------------------------------------------------------------------ */
 
-static enum zb_code names_json(const char *const *names, uint32_t ndim, zb_json **out,
-                               zb_error *err) {
-    zb_json_writer w = {.level = 0};
-    zb__json_write_names(&w, names, ndim);
-    char *taken = zb__text_take(&w.text, NULL);
-    enum zb_code code = taken
-                            ? zb__argument_parse(taken, "the list of dimension names", out, err)
-                            : zb_fail(err, ZB_ENOMEM, "out of memory for the names of dimensions");
-    free(taken);
-    return code;
-}
-
 enum zb_code zb_array_set_dimension_names(const zb_node *array, const char *const *names,
                                           zb_node **out, zb_error *err) {
-    zb_json *json = NULL;
-    enum zb_code code = ZB_OK;
     if (!array->array)
         return zb_fail(err, ZB_EINVAL, "store %s: /%s is a group, which has no dimensions",
                        array->hierarchy->store->label, array->path);
-    if (names)
-        code = names_json(names, array->array->info.ndim, &json, err);
-    if (code)
-        return zb__node_add_context(array->hierarchy, "array", array->path, code, err);
-    const members_wanted wanted = {.names = json};
-    code = change_members(array, &wanted, out, err);
-    zb_json_free(json);
-    return code;
+    const members_wanted wanted = {.names = names, .before = &array->array->info};
+    return change_members(array, &wanted, out, err);
 }

@@ -24,6 +24,9 @@
 #include "util/names.h"
 #include "zarrbridge/node.h"
 
+/* How often a change is made again that another program's change has met. */
+enum { ZB__EDIT_ATTEMPTS = 10 };
+
 /* A group above, and its document. */
 typedef struct zb__entry {
     char *path;

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "change/change.h"
+
 void zb_node_edits_clear(zb_node_edits *edits) {
     for (size_t i = 0; i < edits->count; i++) {
         free((char *)(uintptr_t)edits->edit[i].value);
@@ -61,11 +63,10 @@ static enum zb_code try_once(const zb_node *node, zb_node_edit_fn fn, void *cont
 
 enum zb_code zb_node_edit(const zb_node *node, zb_node_edit_fn fn, void *context, zb_node **out,
                           zb_error *err) {
-    enum { ATTEMPTS = 10 };
     enum zb_code code = ZB_OK;
     bool again = true;
     *out = NULL;
-    for (int i = 0; i < ATTEMPTS && again; i++)
+    for (int i = 0; i < ZB__EDIT_ATTEMPTS && again; i++)
         code = try_once(node, fn, context, out, &again, err);
     return code;
 }

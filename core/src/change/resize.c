@@ -91,6 +91,7 @@ static enum zb_code finish(const zb_node *node, const zb__document *document, co
 /* The state of one resize. Both nodes and documents are as of now, not as the caller's node. */
 typedef struct resizing {
     zb__change change;
+    bool at_least; /* what the array is longer by stays */
     zb__document document, changed;
     zb_node *now, *then;
     char *marker;
@@ -115,15 +116,25 @@ static enum zb_code check_shape(const resizing *r, const zb_node *node, const ui
                    node->hierarchy->store->label, node->path);
 }
 
-static enum zb_code read_now(resizing *r, const zb_node *node, const uint64_t *shape,
+/* The shape to make. */
+static void choose(const resizing *r, const uint64_t *asked, uint64_t *shape) {
+    const zb_array_info *now = &r->now->array->info;
+    for (uint32_t d = 0; d < now->ndim; d++)
+        shape[d] = r->at_least && asked[d] < now->shape[d] ? now->shape[d] : asked[d];
+}
+
+static enum zb_code read_now(resizing *r, const zb_node *node, const uint64_t *asked,
                              zb_error *err) {
     char *text;
     size_t size;
+    uint64_t shape[ZB_MAX_NDIM];
     enum zb_code code = zb__array_now(node, &r->now, NULL, &text, &size, err);
     if (!code)
         code = zb__document_parse(text, size, "zarr.json", &r->document, err);
+    if (!code && !r->at_least)
+        code = check_shape(r, node, asked, err);
     if (!code)
-        code = check_shape(r, node, shape, err);
+        choose(r, asked, shape);
     if (!code) /* the parts of chunks beyond an edge are written */
         code = zb__array_check_writable(r->now->array, err);
     if (code)
@@ -144,6 +155,8 @@ static enum zb_code resize(resizing *r, zb_error *err) {
         shrinks = shrinks || shape[d] < now->shape[d];
         grows = grows || shape[d] > now->shape[d];
     }
+    if (r->at_least && !grows)
+        return ZB_OK;
     if (shrinks && !r->now->hierarchy->store->hints.can_list)
         return zb_fail(err, ZB_EUNSUPPORTED, "the store cannot list chunks, so none can be erased");
     enum zb_code code = finish(r->now, &r->document, r->marker, err);
@@ -165,9 +178,9 @@ static enum zb_code resize(resizing *r, zb_error *err) {
     return code;
 }
 
-enum zb_code zb_array_resize(const zb_node *array, const uint64_t *shape, zb_node **out,
-                             zb_error *err) {
-    resizing r = {.marker = NULL};
+static enum zb_code change_shape(const zb_node *array, const uint64_t *shape, bool at_least,
+                                 zb_node **out, zb_error *err) {
+    resizing r = {.at_least = at_least};
     if (!array->array)
         return zb_fail(err, ZB_EINVAL, "store %s: /%s is a group, not an array",
                        array->hierarchy->store->label, array->path);
@@ -190,5 +203,20 @@ enum zb_code zb_array_resize(const zb_node *array, const uint64_t *shape, zb_nod
     zb__document_free(&r.document);
     zb__document_free(&r.changed);
     free(r.marker);
+    return code;
+}
+
+enum zb_code zb_array_resize(const zb_node *array, const uint64_t *shape, zb_node **out,
+                             zb_error *err) {
+    return change_shape(array, shape, false, out, err);
+}
+
+/* Without locks another program may put the document between our look and our put. */
+enum zb_code zb_array_extend(const zb_node *array, const uint64_t *shape, zb_node **out,
+                             zb_error *err) {
+    const bool has_locks = array->hierarchy->store->hints.is_local;
+    enum zb_code code = ZB_ECONFLICT;
+    for (int left = has_locks ? 1 : ZB__EDIT_ATTEMPTS; left > 0 && code == ZB_ECONFLICT; left--)
+        code = change_shape(array, shape, true, out, err);
     return code;
 }

@@ -8,6 +8,7 @@
 
 #include "extension/hdf5_extension.h"
 #include "extension/merge_names.h"
+#include "extension/merge_values.h"
 
 /* What the new text is made of. */
 typedef struct changing {
@@ -82,16 +83,19 @@ static void put_text(changing *c, zb_json_writer *out, const char *name, const c
     zb_json_write_raw(out, json);
 }
 
-/* A list that another program may have changed, too. */
-static void put_list(changing *c, zb_json_writer *out, const zb_hdf5_change *change) {
+/* A member that another program may have changed, too. */
+static void put_merged(changing *c, zb_json_writer *out, const zb_hdf5_change *change) {
     const zb__hdf5_row *row = zb__hdf5_row_of(change->member);
-    zb_json_writer *list = zb_json_writer_new();
-    const bool complete = zb__merge_names(
-        list, zb_hdf5_extension_get(c->base, change->member), change->value,
-        zb_hdf5_extension_get(c->now, change->member), row->merge == ZB__MERGE_NUMBERED);
-    char *text = zb_json_writer_end(list, NULL);
+    const zb_json *base = zb_hdf5_extension_get(c->base, change->member);
+    const zb_json *now = zb_hdf5_extension_get(c->now, change->member);
+    zb_json_writer *merged = zb_json_writer_new();
+    const bool complete =
+        row->merge == ZB__MERGE_ENTRIES
+            ? zb__merge_values(merged, base, change->value, now)
+            : zb__merge_names(merged, base, change->value, now, row->merge == ZB__MERGE_NUMBERED);
+    char *text = zb_json_writer_end(merged, NULL);
     c->failed |= !complete || !text;
-    if (text && (change->value || strcmp(text, "[]") != 0)) {
+    if (text && (change->value || (strcmp(text, "[]") != 0 && strcmp(text, "{}") != 0))) {
         c->any = true;
         zb_json_write_name(out, row->name);
         zb_json_write_raw(out, text);
@@ -122,7 +126,7 @@ static void put_members(changing *c, zb_json_writer *out) {
         if (change->entry || is_written_by_entries(c, change->member))
             continue;
         if (c->base != c->now && row->merge != ZB__MERGE_LAST)
-            put_list(c, out, change);
+            put_merged(c, out, change);
         else if (change->json)
             put_text(c, out, row->name, change->json);
         else if (change->value)
@@ -172,6 +176,18 @@ static void put_entries(changing *c, zb_json_writer *out, enum zb_hdf5_member me
         zb_json_write_raw(out, text);
     }
     free(text);
+}
+
+enum zb_code zb_hdf5_entries_merge(const zb_json *base, const zb_json *ours, const zb_json *theirs,
+                                   char **out, zb_error *err) {
+    zb_json_writer *merged = zb_json_writer_new();
+    const bool complete = zb__merge_values(merged, base, ours, theirs);
+    *out = zb_json_writer_end(merged, NULL);
+    if (complete && *out)
+        return ZB_OK;
+    free(*out);
+    *out = NULL;
+    return zb_fail(err, ZB_ENOMEM, "no memory for the attribute " ZB_HDF5_EXTENSION);
 }
 
 /* ---- All ---- */

@@ -13,9 +13,10 @@ struct zb_hdf5_extension {
 
 /* How two changes of one member become one. */
 enum zb__hdf5_merge {
-    ZB__MERGE_LAST,    /* the last one counts */
-    ZB__MERGE_NAMES,   /* a set of names */
-    ZB__MERGE_NUMBERED /* names in their order, with numbers for those that have gone */
+    ZB__MERGE_LAST,     /* the last one counts */
+    ZB__MERGE_NAMES,    /* a set of names */
+    ZB__MERGE_NUMBERED, /* names in their order, with numbers for those that have gone */
+    ZB__MERGE_ENTRIES   /* each entry, and what is in it (merge_values.h) */
 };
 
 /* Of what copies a member is true. */

@@ -321,6 +321,16 @@ static herr_t check_extent(h5_lib *lib, vol_node *node, const hsize_t *size) {
     return 0;
 }
 
+/* netCDF makes datasets longer and never shorter, and the other one of two programs lengthens what
+   this one has not written (lengths.h). */
+static enum zb_code resize(vol_node *node, const uint64_t *shape, zb_error *err) {
+    const zb_array_info *info = zb_node_array(node->zarr);
+    bool grows = node->file->options.is_netcdf && !node->is_dimension;
+    for (uint32_t d = 0; d < info->ndim; d++)
+        grows = grows && shape[d] >= info->shape[d];
+    return grows ? vol_edit_extend(node, shape, err) : vol_edit_resize(node, shape, err);
+}
+
 static herr_t set_extent(const vol_object *object, const hsize_t *size) {
     h5_lib *lib = object->lib;
     vol_node *node = object->node;
@@ -333,7 +343,7 @@ static herr_t set_extent(const vol_object *object, const hsize_t *size) {
         return 0;
     for (uint32_t d = 0; d < ndim; d++)
         shape[d] = size[d];
-    if (vol_edit_resize(node, shape, &err) == ZB_OK) {
+    if (resize(node, shape, &err) == ZB_OK) {
         vol_node_tell_shape(node);
         vol_lengths_change(node->file);
         return 0;

@@ -73,13 +73,25 @@ static enum zb_code resize(vol_node *dataset, const uint64_t *shape, zb_node **o
     return code;
 }
 
-enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err) {
-    zb_node *changed;
+/* What waits is stored, or goes on waiting. */
+static enum zb_code before(vol_node *dataset, const uint64_t *shape, zb_error *err) {
     enum zb_code code = vol_unreadable_refuse(dataset, err);
     if (!code)
         code = vol_writer_before_resize(dataset, shape, err);
+    return code ? code : vol_waiting_flush(dataset, err);
+}
+
+enum zb_code vol_edit_extend(vol_node *dataset, const uint64_t *shape, zb_error *err) {
+    zb_node *changed;
+    enum zb_code code = before(dataset, shape, err);
     if (!code)
-        code = vol_waiting_flush(dataset, err);
+        code = zb_array_extend(dataset->zarr, shape, &changed, err);
+    return code ? code : adopt(dataset, changed, ZB_OK, err);
+}
+
+enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err) {
+    zb_node *changed;
+    enum zb_code code = before(dataset, shape, err);
     if (!code)
         code = check_known(dataset, err);
     if (code)

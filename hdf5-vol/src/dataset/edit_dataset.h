@@ -10,6 +10,9 @@ enum zb_code vol_edit_dimension_names(vol_node *dataset, const char *const *name
 
 enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error *err);
 
+/* The same for a dataset that only grows: where another program has made it longer it stays so. */
+enum zb_code vol_edit_extend(vol_node *dataset, const uint64_t *shape, zb_error *err);
+
 /* A dataset that grows along a dimension. */
 typedef struct vol_growth {
     vol_node *dataset;

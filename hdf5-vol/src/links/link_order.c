@@ -94,6 +94,11 @@ void vol_order_taken(vol_link *link, bool is_last) {
     group->order.changed = true;
 }
 
+void vol_order_go_on(vol_node *group, uint64_t last) {
+    if (group->order.last < last)
+        group->order.last = last;
+}
+
 void vol_order_replace(vol_link *link, uint64_t order) {
     if (!link || order == 0)
         return;

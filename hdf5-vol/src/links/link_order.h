@@ -63,6 +63,10 @@ void vol_order_copy(const vol_node *from, const vol_link_list *originals, vol_no
    another group. Its own one is free again. */
 void vol_order_replace(vol_link *link, uint64_t order);
 
+/* Numbers of a group go on behind this one: what is renamed has its new link before the old one
+   goes, so that its group is never empty. */
+void vol_order_go_on(vol_node *group, uint64_t last);
+
 /* The largest number that a link of a listed group has had; 0 where no order is kept. */
 uint64_t vol_order_last(const vol_node *group);
 

@@ -90,8 +90,10 @@ static enum zb_code show(vol_node *group, const zb_json *record, uint64_t length
 }
 
 static enum zb_code show_records(vol_node *group, zb_error *err) {
-    enum zb_code code = ZB_OK;
     const zb_json *records = records_of(group);
+    enum zb_code code = ZB_OK;
+    if (!group->records && !(group->records = records ? zb_json_print(records) : strdup("{}")))
+        code = zb_fail(err, ZB_ENOMEM, "no memory for the dimensions of %s", group->path);
     for (const zb_json *one = zb_json_first(records); one && !code; one = zb_json_next(one)) {
         uint64_t length;
         if (is_sound(zb_json_name(one), one, &length) && !vol_links_find(group, zb_json_name(one)))
@@ -173,6 +175,29 @@ static bool is_waiting_dimension(const vol_node *node) {
     return node && node->is_dimension && vol_waiting_now(node);
 }
 
+/* Stores the records of the open file (NULL: none), whose changes are those since they were read or
+   printed: the store may have others of another program, which are not shown here. */
+static enum zb_code store(vol_node *group, const char *text, zb_error *err) {
+    const zb_json *now = vol_side_get(group, ZB_HDF5_DIMENSIONS);
+    char *old = now ? zb_json_print(now) : NULL, *merged = NULL;
+    zb_json *base = NULL, *ours = NULL;
+    enum zb_code code = ZB_OK;
+    if (group->records)
+        code = zb_json_parse(group->records, strlen(group->records), &base, err);
+    if (!code && text)
+        code = zb_json_parse(text, strlen(text), &ours, err);
+    if (!code)
+        code = zb_hdf5_entries_merge(base, ours, now, &merged, err);
+    if (!code && strcmp(merged, old ? old : "{}") != 0)
+        code =
+            vol_side_set(group, ZB_HDF5_DIMENSIONS, strcmp(merged, "{}") == 0 ? NULL : merged, err);
+    zb_json_free(base);
+    zb_json_free(ours);
+    free(merged);
+    free(old);
+    return code;
+}
+
 enum zb_code vol_records_store(vol_node *group, zb_error *err) {
     char *text;
     if (group->kind != VOL_GROUP || !group->zarr || !group->file->writable ||
@@ -189,13 +214,14 @@ enum zb_code vol_records_store(vol_node *group, zb_error *err) {
     code = print(group, &text, err);
     if (code)
         return code;
-    const zb_json *now = vol_side_get(group, ZB_HDF5_DIMENSIONS);
-    char *old = now ? zb_json_print(now) : NULL;
-    if ((old != NULL) != (text != NULL) || (old && strcmp(old, text) != 0))
-        code = vol_side_set(group, ZB_HDF5_DIMENSIONS, text, err);
-    free(old);
-    free(text);
-    return code;
+    code = store(group, text, err);
+    if (code || !text) {
+        free(text);
+        return code;
+    }
+    free(group->records);
+    group->records = text;
+    return ZB_OK;
 }
 
 enum zb_code vol_records_store_below(vol_node *group, zb_error *err) {

@@ -42,7 +42,7 @@ static enum zb_code raise(vol_node *node, zb_error *err) {
     return ZB_OK;
 }
 
-/* What another program resizes at the same time is left to that one, and looked at again later. */
+/* One that another program has replaced, or holds, is left alone, and looked at again later. */
 static enum zb_code lengthen(vol_node *node, zb_error *err) {
     const zb_array_info *info = node->kind == VOL_DATASET ? zb_node_array(node->zarr) : NULL;
     uint64_t shape[ZB_MAX_NDIM];
@@ -57,7 +57,7 @@ static enum zb_code lengthen(vol_node *node, zb_error *err) {
             grows = true;
         }
     }
-    const enum zb_code code = grows ? vol_edit_resize(node, shape, err) : ZB_OK;
+    const enum zb_code code = grows ? vol_edit_extend(node, shape, err) : ZB_OK;
     if (code != ZB_ECONFLICT)
         return code;
     vol_lengths_change(node->file);

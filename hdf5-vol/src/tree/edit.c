@@ -405,8 +405,13 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
     if (!link)
         return zb_fail(err, ZB_EINVAL, "the root group cannot be moved");
     vol_node *group = link->group, *node = link->node;
-    if (!group->zarr || is_dimension(link))
+    if (!group->zarr)
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved", link->name);
+    if (is_dimension(link))
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "'%s' is a dimension without a variable, which is no object of the store: "
+                       "let netCDF rename it (ncrename -d), or give it a variable",
+                       link->name);
     if (node && vol_place_is_below(place->group, node))
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved into itself", link->name);
     movement old = {.name = strdup(link->name), .order = link->order};

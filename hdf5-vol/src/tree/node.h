@@ -65,6 +65,7 @@ struct vol_node {
     vol_order order;                         /* links/link_order.c */
     struct vol_link_entry_set *link_entries; /* links/link_entries.c; NULL until asked for */
     uint64_t all_stated;                     /* scales/back_references.c */
+    char *records;                           /* scales/dimension_records.c: as read or printed */
     struct vol_dimension_set *uses;          /* scales/dimension_uses.c; NULL until asked for */
 
     /* Datasets. */

@@ -84,6 +84,7 @@ void vol_node_free(vol_node *node) {
     vol_loose_set_hierarchy(node, NULL);
     vol_node_forget_stored_chunks(node);
     free(node->max_shape);
+    free(node->records);
     vol_node_free_dataset(node);
     free(node->path);
     free(node);

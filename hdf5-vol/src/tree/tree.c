@@ -463,7 +463,9 @@ enum zb_code vol_tree_move(vol_link *link, vol_node *group, const char *name, zb
         free(copy);
         return code;
     }
+    const uint64_t last = vol_order_last(group);
     vol_links_take(link);
+    vol_order_go_on(group, last);
     vol_link_set_name(link, copy);
     if (link->node)
         vol_token_unregister(link->node);

@@ -169,7 +169,13 @@ static void test_dimension_names(void **state) {
     name_dimensions(hierarchy, NULL, NAMELESS(""));
     zb_node *array = open_node(hierarchy, "a");
     ASSERT_FAILS(zb_array_set_dimension_names(array, bad, &out, &err), ZB_EINVAL, err, "/a");
+    /* Two programs, neither of which knows of the other's name. */
+    const char *x[] = {NULL, "x"}, *y[] = {"y", NULL};
+    name_dimensions(hierarchy, x, NAMELESS("\"dimension_names\":[null,\"x\"],"));
+    ASSERT_OK(zb_array_set_dimension_names(array, y, &out, &err), err);
+    store_expect(hierarchy, "a/zarr.json", NAMELESS("\"dimension_names\":[\"y\",\"x\"],"));
     zb_node_release(array);
+    zb_node_release(out);
     group = store_group(hierarchy, "g", NULL);
     ASSERT_FAILS(zb_array_set_dimension_names(group, some, &out, &err), ZB_EINVAL, err,
                  "is a group");

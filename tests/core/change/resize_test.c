@@ -363,13 +363,42 @@ static void test_refused(void **state) {
     zb_hierarchy_release(hierarchy);
 }
 
+/* Programs that know other shapes: the array gets what each needs, and the elements stay. */
+static void test_extending_keeps_what_others_have_added(void **state) {
+    (void)state;
+    zb_hierarchy *hierarchy = store_new();
+    zb_node *node = store_array(hierarchy, "a"), *longer, *grown;
+    zb_error err;
+    ASSERT_OK(zb_array_extend(node, (const uint64_t[]){14, 5}, &longer, &err), err);
+    assert_int_equal(zb_node_array(longer)->shape[0], 14);
+    assert_int_equal(zb_node_array(longer)->shape[1], 20);
+    store_write_all(longer, 3);
+    ASSERT_OK(zb_array_extend(node, (const uint64_t[]){12, 30}, &grown, &err), err);
+    assert_int_equal(zb_node_array(grown)->shape[0], 14);
+    assert_int_equal(zb_node_array(grown)->shape[1], 30);
+    expect(grown, 14, 20, 3);
+    zb_node_release(grown);
+    ASSERT_OK(zb_array_extend(node, (const uint64_t[]){1, 1}, &grown, &err), err);
+    assert_int_equal(zb_node_array(grown)->shape[1], 30);
+    zb_node_release(grown);
+    zb_node_release(longer);
+    zb_node_release(node);
+    zb_hierarchy_release(hierarchy);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shrink_and_grow),  cmocka_unit_test(test_chunks_go),
-        cmocka_unit_test(test_sparse),           cmocka_unit_test(test_unfinished),
-        cmocka_unit_test(test_growing_is_cheap), cmocka_unit_test(test_writer_at_the_same_time),
-        cmocka_unit_test(test_refused),          cmocka_unit_test(test_foreign_padding),
-        cmocka_unit_test(test_foreign_chunks),   cmocka_unit_test(test_foreign_padding_interrupted),
+        cmocka_unit_test(test_extending_keeps_what_others_have_added),
+        cmocka_unit_test(test_shrink_and_grow),
+        cmocka_unit_test(test_chunks_go),
+        cmocka_unit_test(test_sparse),
+        cmocka_unit_test(test_unfinished),
+        cmocka_unit_test(test_growing_is_cheap),
+        cmocka_unit_test(test_writer_at_the_same_time),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_foreign_padding),
+        cmocka_unit_test(test_foreign_chunks),
+        cmocka_unit_test(test_foreign_padding_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

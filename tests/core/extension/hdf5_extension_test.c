@@ -149,6 +149,51 @@ static void lists_of_names_merge(void **state) {
                   "{\"version\":1,\"order\":[\"b\",\"c\"],\"names\":[\"c\"]}");
 }
 
+/* Two programs that attach to one scale, or to two dimensions of one dataset, or make a dimension
+   each. */
+static void entries_merge(void **state) {
+    (void)state;
+    const char *base =
+        "{\"version\":1,\"scales\":{\"CLASS\":{\"value\":\"S\"},\"REFERENCE_LIST\":{\"shape\":[2],"
+        "\"value\":[{\"dataset\":\"../a\"},{\"dataset\":\"../b\"}]}},\"dimensions\":{\"x\":1}}";
+    const char *now =
+        "{\"version\":1,\"scales\":{\"CLASS\":{\"value\":\"S\"},\"REFERENCE_LIST\":{\"shape\":[2],"
+        "\"value\":[{\"dataset\":\"../b\"},{\"dataset\":\"../c\"}]}},\"dimensions\":{\"y\":2}}";
+    const char *ours =
+        "{\"scales\":{\"CLASS\":{\"value\":\"T\"},\"REFERENCE_LIST\":{\"shape\":[3],"
+        "\"value\":[{\"dataset\":\"../a\"},{\"dataset\":\"../b\"},{\"dataset\":\"../d\"}]}},"
+        "\"dimensions\":{\"x\":1,\"z\":3}}";
+    assert_object(
+        change(base, now, ours, NULL),
+        "{\"version\":1,\"scales\":{\"CLASS\":{\"value\":\"T\"},\"REFERENCE_LIST\":{\"shape\":[3],"
+        "\"value\":[{\"dataset\":\"../b\"},{\"dataset\":\"../d\"},{\"dataset\":\"../c\"}]}},"
+        "\"dimensions\":{\"z\":3,\"y\":2}}");
+    assert_object(change(base, now, "{\"scales\":{\"CLASS\":{\"value\":\"S\"}}}", NULL),
+                  "{\"version\":1,\"dimensions\":{\"y\":2},\"scales\":{\"CLASS\":{\"value\":\"S\"},"
+                  "\"REFERENCE_LIST\":{\"shape\":[1],\"value\":[{\"dataset\":\"../c\"}]}}}");
+    assert_object(
+        change(base, base, "{\"dimensions\":null}", NULL),
+        "{\"version\":1,\"scales\":{\"CLASS\":"
+        "{\"value\":\"S\"},\"REFERENCE_LIST\":{\"shape\":[2],\"value\":[{\"dataset\":\"../a\"},"
+        "{\"dataset\":\"../b\"}]}}}");
+    assert_null(change(base, NULL, "{\"scales\":null,\"dimensions\":null}", NULL));
+    now =
+        "{\"version\":1,\"scales\":{\"LIST\":{\"value\":[[\"../x\"],[]]},\"names\":[\"x\",null]}}";
+    assert_object(
+        change(NULL, now,
+               "{\"scales\":{\"LIST\":{\"value\":[[],[\"../y\"]]},\"names\":[null,\"y\"]}}", NULL),
+        "{\"version\":1,\"scales\":{\"LIST\":{\"value\":[[\"../x\"],[\"../"
+        "y\"]]},\"names\":[\"x\",\"y\"]}}");
+    assert_object(change(NULL,
+                         "{\"version\":1,\"dimensions\":{\"x\":{\"_hdf5\":"
+                         "\"{\\\"version\\\":1,\\\"a\\\":1}\"}}}",
+                         "{\"dimensions\":{\"x\":{\"_hdf5\":"
+                         "\"{\\\"version\\\":1,\\\"b\\\":2}\"}}}",
+                         NULL),
+                  "{\"version\":1,\"dimensions\":{\"x\":{\"_hdf5\":"
+                  "\"{\\\"version\\\":1,\\\"b\\\":2,\\\"a\\\":1}\"}}}");
+}
+
 static void copies_take_what_is_true_of_them(void **state) {
     (void)state;
     zb_hdf5_extension *e =
@@ -210,6 +255,7 @@ int main(void) {
         cmocka_unit_test(members_have_their_kind),
         cmocka_unit_test(changes_keep_the_rest),
         cmocka_unit_test(lists_of_names_merge),
+        cmocka_unit_test(entries_merge),
         cmocka_unit_test(copies_take_what_is_true_of_them),
         cmocka_unit_test(a_join_keeps_or_follows),
         cmocka_unit_test(paths_resolve_below_the_root),
