@@ -2,7 +2,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_FROM_HDF5_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_FROM_HDF5_H
 
-#include "copy/copies.h"
+#include "copy/walk.h"
 #include "tree/edit.h"
 
 /* An id for the native object called `name`, seen from `from`; -1 with an error pushed. The caller

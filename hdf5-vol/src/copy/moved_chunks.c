@@ -36,8 +36,8 @@ static const char unwritten[] =
 
 /* A stored chunk of the file. */
 typedef struct stored_chunk {
+    uint64_t number; /* among the array's innermost chunks */
     uint64_t target; /* number of the array's chunk, or shard, that it goes to */
-    uint64_t number; /* its own, among the array's innermost chunks */
     hsize_t size;
     uint32_t mask; /* filters that were left out */
 } stored_chunk;
@@ -48,16 +48,6 @@ typedef struct chunk_list {
     size_t count, capacity;
     bool are_edges_plain; /* chunks that the edge cuts went through no filter */
 } chunk_list;
-
-/* The index of a chunk in the grid of a level, from its number. */
-static void index_of(const zb_node *array, enum zb_grid_level level, uint64_t number,
-                     uint64_t *index) {
-    for (uint32_t d = zb_node_array(array)->ndim; d-- > 0;) {
-        const uint64_t count = zb_array_chunk_count(array, level, d);
-        index[d] = number % count;
-        number /= count;
-    }
-}
 
 /* The number of all innermost chunks; 0 where there are too many for a number. */
 static uint64_t count_all(const zb_node *array) {
@@ -113,20 +103,6 @@ static int by_number(const void *a, const void *b) {
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
-/* Makes a piece of the first element of the first chunk that is not in the list, which is in the
-   order of numbers. */
-static void probe_unwritten(const chunk_list *list, vol_pieces *probe) {
-    uint64_t number = 0, index[ZB_MAX_NDIM];
-    while (number < list->count && list->chunk[number].number == number)
-        number++;
-    *probe = (vol_pieces){.array = list->array, .info = zb_node_array(list->array)};
-    index_of(list->array, ZB_GRID_INNER, number, index);
-    for (uint32_t d = 0; d < probe->info->ndim; d++) {
-        probe->start[d] = zb_array_chunk_at(list->array, ZB_GRID_INNER, d, index[d]).start;
-        probe->count[d] = 1;
-    }
-}
-
 /* Lists the chunks of a dataset. False where HDF5 does not tell them as they are, or where those
    that are not written would be other elements in the array. */
 static bool list_chunks(const vol_moves *moves, hid_t source, hid_t dcpl, chunk_list *list) {
@@ -143,8 +119,9 @@ static bool list_chunks(const vol_moves *moves, hid_t source, hid_t dcpl, chunk_
         vol_pieces probe;
         if (list->count)
             qsort(list->chunk, list->count, sizeof *list->chunk, by_number);
-        probe_unwritten(list, &probe);
-        if (!moves->fills_alike(moves->context, &probe))
+        if (vol_pieces_left_out(list->array, ZB_GRID_INNER, list->chunk, list->count,
+                                sizeof *list->chunk, &probe) &&
+            !moves->fills_alike(moves->context, &probe))
             return false;
     }
     if (list->count)
@@ -217,7 +194,7 @@ static enum zb_code move_some(importing *i, size_t first, size_t end, zb_error *
     vol_silence_begin(i->moves->lib, &silence);
     for (size_t at = first; at < end && good; at++, count++) {
         uint64_t *index = &i->index[count * ndim];
-        index_of(i->list.array, ZB_GRID_INNER, i->list.chunk[at].number, index);
+        vol_chunk_index(i->list.array, ZB_GRID_INNER, i->list.chunk[at].number, index);
         i->chunks[count] = (zb_encoded){.index = index};
         good = read_chunk(i, &i->list.chunk[at], &i->chunks[count]);
     }
@@ -236,7 +213,7 @@ static herr_t copy_some(importing *i, size_t first, size_t end, zb_error *why) {
         uint64_t index[ZB_MAX_NDIM], start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
         if (at > first && i->list.chunk[at].target == i->list.chunk[at - 1].target)
             continue;
-        index_of(array, ZB_GRID_CHUNKS, i->list.chunk[at].target, index);
+        vol_chunk_index(array, ZB_GRID_CHUNKS, i->list.chunk[at].target, index);
         for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++) {
             const zb_chunk_span span = zb_array_chunk_at(array, ZB_GRID_CHUNKS, d, index[d]);
             start[d] = span.start;
@@ -397,19 +374,9 @@ static herr_t export_stored(exporting *e) {
 
 /* Whether chunks that the array does not have may be left out of the dataset. */
 static bool may_leave_out(const exporting *e) {
-    const uint64_t all = count_all(e->stored.array);
-    chunk_list list = {.array = e->stored.array, .count = e->stored.count};
     vol_pieces probe;
-    if (!all || e->stored.count == all)
-        return all;
-    list.chunk = calloc(list.count ? list.count : 1, sizeof *list.chunk);
-    for (size_t i = 0; i < list.count && list.chunk; i++)
-        list.chunk[i].number = e->stored.chunk[i].number;
-    if (!list.chunk)
-        return false;
-    probe_unwritten(&list, &probe);
-    free(list.chunk);
-    return e->moves->fills_alike(e->moves->context, &probe);
+    return count_all(e->stored.array) > 0 && (!vol_stored_left_out(&e->stored, &probe) ||
+                                              e->moves->fills_alike(e->moves->context, &probe));
 }
 
 /* That of the dataset itself: filters may have put into their values what they know of it. */

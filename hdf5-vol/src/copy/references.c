@@ -61,8 +61,9 @@ static const char *rest_below(const char *path, const char *above) {
 
 /* ---- Into the store ---- */
 
-herr_t vol_import_references_begin(vol_import_references *out, hid_t source, vol_file *file,
-                                   const vol_place *place, unsigned flags) {
+herr_t vol_import_references_begin(vol_import_references *out, hid_t source, const vol_place *place,
+                                   unsigned flags) {
+    vol_file *file = place->group->file;
     h5_lib *lib = file->lib;
     const char *group = strcmp(place->group->path, "/") == 0 ? "" : place->group->path;
     *out = (vol_import_references){.lib = lib,
@@ -212,11 +213,11 @@ herr_t vol_import_references_met(vol_import_references *all, vol_node *node) {
 static bool settle(const vol_form *form, uint64_t *token, void *references) {
     const vol_import_references *all = references;
     const vol_reference_later *later = vol_map_get(&all->later, *token);
-    const vol_node *node = later ? vol_map_get(&later->file->by_address, later->address) : NULL;
+    const vol_copied *copied = later ? vol_map_get(&later->file->by_address, later->address) : NULL;
     (void)form;
-    if (node)
-        *token = node->token;
-    if (node || !later)
+    if (copied)
+        *token = copied->copy->token;
+    if (copied || !later)
         return true;
     char *name = later->file == all->own && all->source ? name_of(all, later->address) : NULL;
     VOL_PUSH(all->lib, SYM, CANTCOPY,
@@ -361,37 +362,4 @@ herr_t vol_references_change(vol_node *node, const vol_reference_map *map) {
     if (vol_waiting_flush(node, &err) != ZB_OK) /* the entries are looked for in the document */
         return VOL_PUSH_ZB(node->file->lib, SYM, CANTCOPY, &err);
     return change_in_attributes(node, map) < 0 || change_in_data(node, map) < 0 ? -1 : 0;
-}
-
-static herr_t forget_below(vol_node *node) {
-    zb_error err = {0};
-    if (!node->zarr || node->is_dimension || node->is_unreadable)
-        return 0;
-    if (vol_references_change(node, &vol_references_null) < 0)
-        return -1;
-    enum zb_code code = node->kind == VOL_GROUP ? vol_node_list(node, &err) : ZB_OK;
-    for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
-        vol_link *link = vol_links_at(node, i);
-        code = link->is_entry ? ZB_OK : vol_link_open(link, &err);
-        if (!code && !link->is_entry && link->node && forget_below(link->node) < 0)
-            return -1;
-        if (code == ZB_ENOTFOUND) /* another process has deleted it */
-            code = ZB_OK;
-    }
-    return code ? VOL_PUSH_ZB(node->file->lib, SYM, CANTCOPY, &err) : 0;
-}
-
-herr_t vol_references_copied(const vol_node *node, const vol_place *place) {
-    vol_link *link;
-    zb_error err = {0};
-    if (node->file == place->group->file)
-        return 0;
-    enum zb_code code = vol_child_find(place->group, place->name, &link, &err);
-    if (!code)
-        code = vol_link_open(link, &err);
-    if (code)
-        return VOL_PUSH_ZB(node->file->lib, SYM, CANTCOPY, &err);
-    const bool stays = link->node && strcmp(node->path, link->node->path) == 0 &&
-                       vol_moved_is_plain(node->file) && vol_moved_is_plain(link->node->file);
-    return stays || !link->node ? 0 : forget_below(link->node);
 }

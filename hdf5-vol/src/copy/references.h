@@ -14,8 +14,8 @@
 #define ZARRBRIDGE_HDF5_VOL_COPY_REFERENCES_H
 
 #include "attributes/elements.h"
-#include "copy/imported.h"
 #include "copy/nested.h"
+#include "copy/walk.h"
 #include "tree/tree.h"
 #include "tree/map.h"
 
@@ -49,8 +49,8 @@ typedef struct vol_import_references {
 } vol_import_references;
 
 /* Both due in pairs, also after a failure. Pushes errors. */
-herr_t vol_import_references_begin(vol_import_references *out, hid_t source, vol_file *file,
-                                   const vol_place *place, unsigned flags);
+herr_t vol_import_references_begin(vol_import_references *out, hid_t source, const vol_place *place,
+                                   unsigned flags);
 void vol_import_references_end(vol_import_references *references);
 
 /* The references that come next are of an object in that file. The first one is the source's. */
@@ -67,16 +67,7 @@ herr_t vol_import_references_settle(vol_import_references *references);
    errors. */
 bool vol_import_reference(const vol_form *form, uint64_t *token, void *references);
 
-/* ---- In one node, and in copies of another store ---- */
-
-/*
- * References in what was copied from one store into another. They are names (tree/moved.h), which
- * in the other store lead to no object, or to another one. As HDF5 does, they become null, unless
- * what was copied has kept its path and nothing that is referred to has moved in either store.
- */
-
-/* `node` has just been copied to a place. Pushes errors: the copy is there then. */
-herr_t vol_references_copied(const vol_node *node, const vol_place *place);
+/* ---- In one node ---- */
 
 /* Changes the references in the attributes and elements of one node. Pushes errors. */
 herr_t vol_references_change(vol_node *node, const vol_reference_map *map);
