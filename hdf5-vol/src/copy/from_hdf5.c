@@ -6,7 +6,7 @@
  * H5Gcreate, H5Dcreate and H5Acreate. References of dimension scales lead to the copies
  * (scale_references.h).
  */
-#include "copy/from_hdf5.h"
+#include "copy/walk.h"
 
 #include "attributes/write.h"
 #include "copy/attributes_to_hdf5.h"
@@ -36,19 +36,11 @@ typedef struct import_job {
 /* The references in an attribute's value. */
 static herr_t map_attribute(import_job *job, vol_node *owner, hid_t type, hid_t space, void *data) {
     h5_lib *lib = job->copy.lib;
-    vol_form *form;
-    zb_error err = {0};
+    const vol_reference_map map = {.visit = vol_import_reference, .context = &job->references};
     const hssize_t count = lib->H5Sget_select_npoints(space);
-    if (lib->H5Tdetect_class(type, H5T_REFERENCE) <= 0)
-        return 0;
-    if (vol_form_new(owner->file, type, &form, &err) != ZB_OK)
-        return vol_copy_failed(lib, owner->path, &err);
-    const bool good = vol_elements_references(form, count > 0 ? (size_t)count : 0, data,
-                                              vol_import_reference, &job->references);
-    hid_t saved = vol_stack_save(lib);
-    vol_form_free(form);
-    vol_stack_restore(lib, saved);
-    return good ? 0 : -1;
+    return lib->H5Tdetect_class(type, H5T_REFERENCE) > 0 && count > 0
+               ? vol_references_map(owner->file, type, (size_t)count, data, &map)
+               : 0;
 }
 
 static herr_t import_value(import_job *job, hid_t attr, hid_t type, hid_t space, vol_node *owner,
@@ -132,7 +124,8 @@ static herr_t complete(vol_copy *copy, const vol_copy_object *object, vol_copied
     if (vol_comment_from_hdf5(object->id, copied->copy) < 0 ||
         (attributes && import_attrs(job, object, copied->copy) < 0))
         return -1;
-    return vol_import_references_met(&job->references, copied->copy);
+    vol_import_references_met(&job->references, copied);
+    return 0;
 }
 
 /* ---- Objects ---- */
@@ -249,7 +242,7 @@ static herr_t make(vol_copy *copy, const vol_copy_object *object, const vol_copy
 /* ---- All ---- */
 
 static herr_t finish(vol_copy *copy) {
-    return vol_import_references_settle(&((import_job *)copy)->references);
+    return vol_import_references_settle(&((import_job *)copy)->references, copy->first);
 }
 
 static const vol_copy_target into_store = {.has_places = true,

@@ -26,6 +26,18 @@ static herr_t fail(const vol_moves *moves, zb_error *err) {
     return VOL_PUSH_ZB(moves->lib, SYM, CANTCOPY, err);
 }
 
+/* The elements of a chunk, or shard. */
+static herr_t copy_chunk(const vol_moves *moves, enum zb_grid_level level, const uint64_t *index) {
+    const zb_node *array = moves->node->zarr;
+    uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
+    for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++) {
+        const zb_chunk_span span = zb_array_chunk_at(array, level, d, index[d]);
+        start[d] = span.start;
+        count[d] = span.inside;
+    }
+    return moves->copy_box(moves->context, start, count);
+}
+
 static const char other_elements[] = "they are no plain numbers, or of another type";
 static const char other_chunks[] = "chunks differ";
 static const char no_codec[] = "no codec makes the bytes of its filters";
@@ -208,18 +220,12 @@ static enum zb_code move_some(importing *i, size_t first, size_t end, zb_error *
 
 /* Copies elements instead. Where that fails, too, what kept the chunks from moving says which. */
 static herr_t copy_some(importing *i, size_t first, size_t end, zb_error *why) {
-    const zb_node *array = i->list.array;
     for (size_t at = first; at < end; at++) {
-        uint64_t index[ZB_MAX_NDIM], start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
+        uint64_t index[ZB_MAX_NDIM];
         if (at > first && i->list.chunk[at].target == i->list.chunk[at - 1].target)
             continue;
-        vol_chunk_index(array, ZB_GRID_CHUNKS, i->list.chunk[at].target, index);
-        for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++) {
-            const zb_chunk_span span = zb_array_chunk_at(array, ZB_GRID_CHUNKS, d, index[d]);
-            start[d] = span.start;
-            count[d] = span.inside;
-        }
-        if (i->moves->copy_box(i->moves->context, start, count) < 0)
+        vol_chunk_index(i->list.array, ZB_GRID_CHUNKS, i->list.chunk[at].target, index);
+        if (copy_chunk(i->moves, ZB_GRID_CHUNKS, index) < 0)
             return fail(i->moves, why);
     }
     return 0;
@@ -326,17 +332,9 @@ static herr_t put_some(const exporting *e, size_t count) {
 
 /* Elements of chunks that could not be had as they are encoded; that says also what is wrong. */
 static herr_t copy_elements(const exporting *e, size_t count) {
-    const zb_node *array = e->stored.array;
     herr_t result = 0;
-    for (size_t i = 0; i < count && result >= 0; i++) {
-        uint64_t start[ZB_MAX_NDIM], extent[ZB_MAX_NDIM];
-        for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++) {
-            const zb_chunk_span span = zb_array_chunk_at(array, ZB_GRID_INNER, d, e->index[i][d]);
-            start[d] = span.start;
-            extent[d] = span.inside;
-        }
-        result = e->moves->copy_box(e->moves->context, start, extent);
-    }
+    for (size_t i = 0; i < count && result >= 0; i++)
+        result = copy_chunk(e->moves, ZB_GRID_INNER, e->index[i]);
     return result;
 }
 

@@ -21,7 +21,6 @@
 
 /* An object whose copy is not there yet. */
 typedef struct vol_reference_later {
-    struct vol_reference_later *next;
     const vol_imported_file *file;
     uint64_t address; /* there */
     char *path;       /* names both, and no node of the store; owned */
@@ -37,15 +36,10 @@ typedef struct vol_import_references {
     char *from, *to; /* the paths of what is copied: in the HDF5 file, and of the copy */
     bool expand;
     const vol_imported_file *own, *now; /* the source's file, and that of the references met now */
-    vol_map tokens;                     /* from addresses to the members of `path` */
-    vol_map to_come;                    /* paths by tokens, for the file */
-    char **path;                        /* owned; as many as `count` */
-    size_t count;
-    vol_map later;              /* vol_reference_later by their tokens */
-    vol_reference_later *first; /* all of them */
-    bool met_later;             /* by the object that is copied now */
-    vol_node **node;            /* objects that have met one; as many as `nodes` */
-    size_t nodes;
+    vol_map tokens;                     /* paths in the store by addresses; owned */
+    vol_map to_come;                    /* the same by tokens, for the file */
+    vol_map later;                      /* vol_reference_later by their tokens; owned */
+    bool met_later;                     /* by the object that is copied now */
 } vol_import_references;
 
 /* Both due in pairs, also after a failure. Pushes errors. */
@@ -57,11 +51,11 @@ void vol_import_references_end(vol_import_references *references);
 void vol_import_references_of(vol_import_references *references, const vol_imported_file *file);
 
 /* All references of an object have been met. */
-herr_t vol_import_references_met(vol_import_references *references, vol_node *node);
+void vol_import_references_met(vol_import_references *references, vol_copied *copied);
 
-/* All objects have been copied: references get their right paths. An error where one leads to an
-   object that was not copied. */
-herr_t vol_import_references_settle(vol_import_references *references);
+/* All objects have been copied, from the first on: references get their right paths. An error where
+   one leads to an object that was not copied. */
+herr_t vol_import_references_settle(vol_import_references *references, const vol_copied *first);
 
 /* A vol_reference_visit: from an address in the HDF5 file to a token in the store. Pushes
    errors. */

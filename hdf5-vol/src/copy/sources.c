@@ -49,7 +49,10 @@ static herr_t follow_stored(vol_copy *copy, const vol_copy_link *link, vol_copy_
     vol_route route = {.left = VOL_LINKS_FOLLOWED};
     vol_found found = {.link = link->stored};
     if (link->type == H5L_TYPE_EXTERNAL)
-        return vol_refuse(copy->lib, "copying what an external link leads to");
+        return VOL_PUSH(copy->lib, SYM, UNSUPPORTED,
+                        "'%s' in %s leads to another file: what an external link of a store leads "
+                        "to is not copied",
+                        link->name, link->stored->group->path);
     vol_link_node(link->stored, &found.node, NULL);
     if (link->type == H5L_TYPE_HARD && !found.node)
         return push_unreadable(copy, link->stored);

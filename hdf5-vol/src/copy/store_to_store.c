@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies from store to store: see store_to_store.h. */
-#include "copy/store_to_store.h"
+/*
+ * H5Ocopy within a store and from store to store: nodes are copied as they stand in the store, a
+ * group with all below it at once, and then what must not stay as it stood: links, and what tells
+ * paths.
+ */
+#include "copy/walk.h"
 
 #include "attributes/edit_attributes.h"
 #include "attributes/write.h"
@@ -79,14 +83,9 @@ static enum zb_code copy_stored(vol_node *node, const vol_place *place, bool who
 
 /* ---- Objects ---- */
 
-typedef struct copy_job {
-    vol_copy copy;   /* the first member */
-    bool is_shallow; /* the top is a group, of which no group's content is copied */
-} copy_job;
-
 /* Whether nodes below a copied group came with it. */
 static bool is_whole(const vol_copy *copy) {
-    return !((const copy_job *)copy)->is_shallow;
+    return !(copy->flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG) || copy->first->node->kind != VOL_GROUP;
 }
 
 /* Datasets of dimensions are made anew, and what cannot be read is in the copy as it is. */
@@ -257,9 +256,8 @@ static enum zb_code check_top(const vol_node *node, const vol_place *place, zb_e
 herr_t vol_copy_in_stores(vol_node *node, const vol_place *place, const vol_copy_request *request,
                           vol_node **begun) {
     h5_lib *lib = request->to->lib;
-    copy_job job = {.copy = {.from = &vol_copy_store, .to = &into_store, .place = place}};
-    vol_copy *copy = &job.copy;
-    const vol_copy_object top = vol_copy_node(copy, node);
+    vol_copy copy = {.from = &vol_copy_store, .to = &into_store, .place = place};
+    const vol_copy_object top = vol_copy_node(&copy, node);
     vol_file *files[] = {node->file, place->group->file};
     zb_error err = {0};
     if (check_top(node, place, &err) != ZB_OK)
@@ -268,13 +266,12 @@ herr_t vol_copy_in_stores(vol_node *node, const vol_place *place, const vol_copy
     vol_file_hold(files[1]);
     herr_t result = vol_attr_store_unwritten_below(node);
     if (result >= 0)
-        result = vol_copy_begin(copy, request);
-    job.is_shallow = node->kind == VOL_GROUP && (copy->flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG);
+        result = vol_copy_begin(&copy, request);
     if (result >= 0)
-        result = vol_copy_run(copy, &top);
-    if (copy->first)
-        *begun = copy->first->copy;
-    vol_copy_end(copy);
+        result = vol_copy_run(&copy, &top);
+    if (copy.first)
+        *begun = copy.first->copy;
+    vol_copy_end(&copy);
     vol_file_let_go(files[1]);
     vol_file_let_go(files[0]);
     return result;

@@ -6,7 +6,7 @@
  * pieces. The references of dimension scales hold addresses, so they are written last, when all
  * objects have got theirs in the new file.
  */
-#include "copy/to_hdf5.h"
+#include "copy/walk.h"
 
 #include "copy/attributes_to_hdf5.h"
 #include "copy/data.h"

@@ -53,6 +53,7 @@ typedef struct vol_copied {
     struct vol_copied *next; /* in the order of copying */
     vol_node *node;          /* the original, where it is a node */
     vol_node *copy;          /* in a store */
+    bool refers_later;       /* it has references that are not final (references.h) */
     char *path;              /* in an HDF5 file, seen from the top's copy: "." for that; owned */
     void *object;            /* there, while its links are copied; the top's until the end */
     H5I_type_t type;
@@ -154,5 +155,26 @@ vol_copy_object vol_copy_node(vol_copy *copy, vol_node *node);
 
 /* An open object of an HDF5 file. Pushes errors. */
 herr_t vol_copy_opened(vol_copy *copy, hid_t id, vol_copy_object *out);
+
+/* ---- The directions ---- */
+
+/* H5Ocopy of an object to a place that has been found for the request. Pushes errors. *begun (NULL
+   before) is the copy; after an error it is what there is of it, for vol_edit_discard, or NULL. */
+
+/* Of an open object of an HDF5 file, into a store (from_hdf5.c). */
+herr_t vol_import_object(hid_t source, const vol_place *place, const vol_copy_request *request,
+                         vol_node **begun);
+
+/* Of a node, in its store or into another one (store_to_store.c). */
+herr_t vol_copy_in_stores(vol_node *node, const vol_place *place, const vol_copy_request *request,
+                          vol_node **begun);
+
+/* Of a node, into an HDF5 file, where nothing stays after an error (to_hdf5.c). */
+herr_t vol_export_node(vol_node *node, const vol_copy_request *request);
+
+/* An id for the native object called `name`, seen from `from`; -1 with an error pushed. The caller
+   drops it with vol_release_id. */
+hid_t vol_import_open(const vol_object *from, const H5VL_loc_params_t *from_loc, const char *name,
+                      hid_t dxpl);
 
 #endif
