@@ -27,8 +27,8 @@ LAYERS = ["util", "types", "store", "codec", "array", "hierarchy", "node", "exte
 PUBLIC = {
     "error": "util", "json": "util", "version": "util", "limits": "util", "stop": "util", "dtype": "types",
     "values": "types", "location": "store",
-    "sys/staging": "store", "sys/store": "store", "sys/wrappers": "store", "array": "array", "hierarchy": "hierarchy",
-    "sys/hierarchy": "hierarchy", "node": "node", "hdf5_extension": "extension",
+    "sys/staging": "store", "sys/store": "store", "sys/wrappers": "store", "chain_way": "codec", "array": "array",
+    "hierarchy": "hierarchy", "sys/hierarchy": "hierarchy", "node": "node", "hdf5_extension": "extension",
     "gdal_extension": "extension",
     "moved": "extension", "node_edit": "change",
     "read": "read", "encoded": "read", "write": "write", "change": "change", "check": "check",

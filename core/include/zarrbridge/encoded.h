@@ -17,6 +17,7 @@
 #ifndef ZARRBRIDGE_ENCODED_H
 #define ZARRBRIDGE_ENCODED_H
 
+#include "zarrbridge/chain_way.h"
 #include "zarrbridge/node.h"
 
 #ifdef __cplusplus
@@ -40,17 +41,6 @@ ZB_API enum zb_code zb_chain_new(const zb_node *array, const char *codecs, zb_ch
                                  zb_error *err);
 
 ZB_API void zb_chain_free(zb_chain *chain); /* NULL is allowed */
-
-/* What becomes of a chunk between two chains. */
-enum zb_chain_way {
-    ZB_CHAIN_SAME,      /* its bytes stay */
-    ZB_CHAIN_REWRAPPED, /* its compressed stream stays: gzip and zlib (which are decoded once for
-                           the other one's checksum), blosc of one block and shuffle with a
-                           compressor, checksums beside the bytes */
-    ZB_CHAIN_ANEW,      /* it is decoded and encoded */
-    ZB_CHAIN_NONE       /* its elements have another shape or type, or a variable length and other
-                           codecs */
-};
 
 /* *reason: why bytes do not stay as they are, a text that lasts; NULL for ZB_CHAIN_SAME. `reason`
    may be NULL. */

@@ -108,15 +108,15 @@ zb__chain_change zb__chain_compare(const zb__chunk_layout *from, const zb__chunk
                           .from_count = count_without_sums(from->pipeline),
                           .to_count = count_without_sums(to->pipeline)};
     if (!same_elements(from, to)) {
-        c.way = ZB__CHAIN_NONE;
+        c.way = ZB_CHAIN_NONE;
         c.reason = "chunks differ in shape or type";
     } else if (zb__pipeline_same(from->pipeline, to->pipeline)) {
-        c.way = ZB__CHAIN_SAME;
+        c.way = ZB_CHAIN_SAME;
     } else if (keeps_stream(&c)) {
-        c.way = ZB__CHAIN_REWRAPPED;
+        c.way = ZB_CHAIN_REWRAPPED;
         c.reason = reasons[c.stream];
     } else {
-        c.way = from->pipeline->is_variable ? ZB__CHAIN_NONE : ZB__CHAIN_ANEW;
+        c.way = from->pipeline->is_variable ? ZB_CHAIN_NONE : ZB_CHAIN_ANEW;
         c.reason = "codecs differ";
     }
     return c;
@@ -124,7 +124,7 @@ zb__chain_change zb__chain_compare(const zb__chunk_layout *from, const zb__chunk
 
 /* The edge cuts the chunk, and its elements can be looked at one by one. */
 static bool has_outside(const zb__chain_change *c, const zb__chain_edge *edge) {
-    return edge && c->way != ZB__CHAIN_NONE && !c->from->pipeline->is_variable;
+    return edge && c->way != ZB_CHAIN_NONE && !c->from->pipeline->is_variable;
 }
 
 /* Zstandard's frames become those that tell their size: not all readers take others. */
@@ -134,16 +134,16 @@ static bool ends_with_zstd(const zb__chain_change *c) {
 
 uint64_t zb__chain_bound(const zb__chain_change *c, const zb__chain_edge *edge, const uint8_t *in,
                          size_t size) {
-    if (c->way == ZB__CHAIN_NONE)
+    if (c->way == ZB_CHAIN_NONE)
         return 0;
-    if (c->way == ZB__CHAIN_SAME && !has_outside(c, edge) &&
+    if (c->way == ZB_CHAIN_SAME && !has_outside(c, edge) &&
         !(ends_with_zstd(c) && zb__zstd_lacks_size(in, size)))
         return 0;
     const uint64_t sums = c->to->pipeline->codec_count - c->to_count;
     const uint64_t kept = zb__bound_sum(size, ZB__BLOSC_AROUND + ZB__DEFLATE_AROUND +
                                                   ZB__ZSTD_STATED + sums * ZB__CHECKSUM_SIZE);
     const uint64_t anew = zb__chunk_encode_bound(c->to); /* a stream may not fit its wrapping */
-    return anew > kept || c->way == ZB__CHAIN_ANEW ? anew : kept;
+    return anew > kept || c->way == ZB_CHAIN_ANEW ? anew : kept;
 }
 
 /* ---- Checking ----------------------------------------------------------------------------- */
@@ -431,10 +431,10 @@ enum zb_code zb__chain_run(const zb__chain_change *c, const zb__chain_edge *edge
     enum zb_code code = zb__chunk_layout_check_stored(c->from, size, err);
     if (code)
         return code;
-    if (c->way == ZB__CHAIN_NONE)
+    if (c->way == ZB_CHAIN_NONE)
         return zb_fail(err, ZB_EUNSUPPORTED, "an encoded chunk cannot be moved: %s", c->reason);
     const uint64_t bound = zb__chain_bound(c, edge, in, size);
-    if (c->way == ZB__CHAIN_SAME && bound == 0) {
+    if (c->way == ZB_CHAIN_SAME && bound == 0) {
         *written = size;
         code = open_sums(c->from->pipeline, c->from_count, &in, &size, err);
         return code ? code : check_front(c->from, c->from_count, scratch, in, size, err);
@@ -446,7 +446,7 @@ enum zb_code zb__chain_run(const zb__chain_change *c, const zb__chain_edge *edge
         code = run_at_edge(c, edge, scratch, in, size, out, capacity, written, &done, err);
     if (code || done)
         return code;
-    if (c->way != ZB__CHAIN_ANEW)
+    if (c->way != ZB_CHAIN_ANEW)
         code = rewrap(c, scratch, in, size, out, written, &fits, err);
     return fits || (code && code != ZB_EUNSUPPORTED)
                ? code

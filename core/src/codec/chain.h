@@ -16,12 +16,7 @@
 #include "codec/chunk_layout.h"
 #include "util/scratch.h"
 
-enum zb__chain_way {
-    ZB__CHAIN_SAME, /* the bytes are those of the other chain */
-    ZB__CHAIN_REWRAPPED,
-    ZB__CHAIN_ANEW, /* decoded and encoded */
-    ZB__CHAIN_NONE  /* elements of another type or shape, or of variable length: not here */
-};
+#include "zarrbridge/chain_way.h"
 
 /* The stream that stays. */
 enum zb__chain_stream {
@@ -33,8 +28,8 @@ enum zb__chain_stream {
 
 typedef struct zb__chain_change {
     const zb__chunk_layout *from, *to; /* of chunks of one shape; borrowed */
-    enum zb__chain_way way;
-    enum zb__chain_stream stream; /* of ZB__CHAIN_REWRAPPED */
+    enum zb_chain_way way;
+    enum zb__chain_stream stream; /* of ZB_CHAIN_REWRAPPED */
     const char *reason;           /* why the bytes do not stay as they are; static, NULL: they do */
     size_t from_count, to_count;  /* codecs without the checksums behind them */
 } zb__chain_change;
@@ -55,7 +50,7 @@ uint64_t zb__chain_bound(const zb__chain_change *change, const zb__chain_edge *e
 
 /* Changes in[0..size), which lies outside the scratch. Without room (zb__chain_bound) it only
    checks, and *written is size. The errors of decoding it, where it is damaged; ZB_EUNSUPPORTED for
-   ZB__CHAIN_NONE. Any thread. */
+   ZB_CHAIN_NONE. Any thread. */
 enum zb_code zb__chain_run(const zb__chain_change *change, const zb__chain_edge *edge,
                            zb__scratch *scratch, const uint8_t *in, size_t size, uint8_t *out,
                            size_t capacity, size_t *written, zb_error *err);

@@ -107,14 +107,10 @@ void zb_chain_free(zb_chain *chain) {
 }
 
 enum zb_chain_way zb_chain_compare(const zb_chain *from, const zb_chain *to, const char **reason) {
-    static const enum zb_chain_way ways[] = {[ZB__CHAIN_SAME] = ZB_CHAIN_SAME,
-                                             [ZB__CHAIN_REWRAPPED] = ZB_CHAIN_REWRAPPED,
-                                             [ZB__CHAIN_ANEW] = ZB_CHAIN_ANEW,
-                                             [ZB__CHAIN_NONE] = ZB_CHAIN_NONE};
     const zb__chain_change change = zb__chain_compare(from->layout, to->layout);
     if (reason)
         *reason = change.reason;
-    return ways[change.way];
+    return change.way;
 }
 
 /* ---- Places ------------------------------------------------------------------------------- */
@@ -429,7 +425,7 @@ enum zb_code zb_array_get_encoded(const zb_node *array, const zb_chain *to, zb_e
     enum zb_code code = check_array(array, &layout, err);
     if (!code && to) {
         g.change = zb__chain_compare(layout, to->layout);
-        if (g.change.way == ZB__CHAIN_NONE)
+        if (g.change.way == ZB_CHAIN_NONE)
             code = zb_fail(err, ZB_EUNSUPPORTED, "array /%s: encoded chunks cannot be moved: %s",
                            array->path, g.change.reason);
     }

@@ -52,7 +52,7 @@ static enum zb_code list_ways(ways *w, const zb_encoded *chunks, size_t count,
         }
         w->chain[w->count] = chunks[i].chain;
         w->change[w->count] = zb__chain_compare(chunks[i].chain ? chunks[i].chain->layout : to, to);
-        if (w->change[w->count].way == ZB__CHAIN_NONE)
+        if (w->change[w->count].way == ZB_CHAIN_NONE)
             return zb_fail(err, ZB_EUNSUPPORTED, "encoded chunks cannot be moved: %s",
                            w->change[w->count].reason);
         w->count++;

@@ -403,11 +403,10 @@ herr_t vol_attr_store_unwritten_below(vol_node *node) {
     herr_t result = 0;
     while (result >= 0 && vol_node_unwritten(node, NULL))
         result = vol_attr_store_unwritten(node, NULL);
-    for (size_t i = 0; i < vol_links_count(node); i++) {
-        vol_node *child = vol_links_at(node, i)->node;
-        if (child && vol_attr_store_unwritten_below(child) < 0)
+    size_t at = 0;
+    for (vol_node *child; (child = vol_links_opened(node, &at));)
+        if (vol_attr_store_unwritten_below(child) < 0)
             result = -1;
-    }
     return result;
 }
 
@@ -417,9 +416,9 @@ void vol_attr_abandon_unwritten_below(vol_node *node, vol_owners handles) {
         vol_attr_ids_orphan(node, attr->name);
         vol_node_drop_attr(node, attr->name, VOL_ATTR_UNWRITTEN);
     }
-    for (size_t i = 0; i < vol_links_count(node); i++)
-        if (vol_links_at(node, i)->node)
-            vol_attr_abandon_unwritten_below(vol_links_at(node, i)->node, handles);
+    size_t at = 0;
+    for (vol_node *child; (child = vol_links_opened(node, &at));)
+        vol_attr_abandon_unwritten_below(child, handles);
 }
 
 /* ---- Renaming and removing ---- */

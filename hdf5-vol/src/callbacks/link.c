@@ -133,8 +133,8 @@ static herr_t vol_link_copy(void *source, const H5VL_loc_params_t *source_loc, v
                             void **req) {
     h5_lib *lib = one_of(source, target)->lib;
     if (!both_native(source, target))
-        return vol_copy_link(one_of(source, target), source_loc, one_of(target, source), target_loc,
-                             lcpl, dxpl);
+        return vol_link_copy_across(one_of(source, target), source_loc, one_of(target, source),
+                                    target_loc, lcpl, dxpl);
     return lib->H5VLlink_copy(under_of(source), source_loc, under_of(target), target_loc,
                               lib->native, lcpl, lapl, dxpl, req);
 }

@@ -20,6 +20,7 @@
 #include "objects/comment.h"
 #include "objects/reference_count.h"
 #include "objects/type_users.h"
+#include "tree/children.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,13 +40,10 @@ static void add_storage(vol_node *node, hsize_t *bytes) {
     if (node->kind == VOL_DATASET && vol_writer_flush(node, NULL) == ZB_OK &&
         zb_array_storage_size(node->zarr, &size, NULL) == ZB_OK)
         *bytes += size;
-    if (node->kind != VOL_GROUP || vol_node_list(node, NULL) != ZB_OK)
-        return;
-    for (size_t i = 0; i < vol_links_count(node); i++) {
-        vol_link *link = vol_links_at(node, i);
-        if (vol_link_open(link, NULL) == ZB_OK && link->node)
-            add_storage(link->node, bytes);
-        vol_link_forget(link);
+    vol_children walk = {.group = node, .passes_unopened = true};
+    for (vol_node *child; (child = vol_children_next(&walk, NULL));) {
+        add_storage(child, bytes);
+        vol_link_forget(walk.link);
     }
     vol_tree_forget(node);
 }

@@ -6,10 +6,7 @@
 #include "callbacks/classes.h"
 #include "callbacks/elsewhere.h"
 #include "callbacks/unasked.h"
-#include "copy/from_hdf5.h"
-#include "copy/references.h"
-#include "copy/store_to_store.h"
-#include "copy/to_hdf5.h"
+#include "copy/walk.h"
 #include "create/creation_list.h"
 #include "file/forget.h"
 #include "hdf5/errors.h"
@@ -83,29 +80,6 @@ static void remove_begun(h5_lib *lib, vol_node *begun) {
         VOL_PUSH_ZB(lib, SYM, CANTCOPY, &err);
 }
 
-/* From a store: chunks are copied as they are. */
-static herr_t copy_from_zarr(vol_node *node, const vol_place *place, hid_t ocpypl,
-                             vol_node **begun) {
-    h5_lib *lib = node->file->lib;
-    zb_error err = {0};
-    unsigned flags = 0;
-    if (lib->H5Pget_copy_object(ocpypl, &flags) < 0 || vol_attr_store_unwritten_below(node) < 0)
-        return -1;
-    const vol_copying how = {.shallow = flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG,
-                             .without_attributes = flags & H5O_COPY_WITHOUT_ATTR_FLAG,
-                             .expand_soft = flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG,
-                             .expand_external = flags & H5O_COPY_EXPAND_EXT_LINK_FLAG};
-    vol_file *files[] = {node->file, place->group->file};
-    vol_file_hold(files[0]);
-    vol_file_hold(files[1]);
-    enum zb_code code = vol_edit_copy(node, place, &how, begun, &err);
-    herr_t result = code ? vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err)
-                         : vol_references_copied(node, place);
-    vol_file_let_go(files[1]);
-    vol_file_let_go(files[0]);
-    return result;
-}
-
 /* HDF5 reads the source, and may come back. */
 static herr_t import_object(hid_t source, const vol_place *place, const vol_copy_request *request,
                             vol_node **begun) {
@@ -125,7 +99,7 @@ static herr_t copy_found(vol_node *node, hid_t native, vol_node *base,
     herr_t result = -1;
     const vol_missing missing = vol_missing_groups(lib, request->lcpl, request->name, NULL);
     if (vol_place_find(base, request->name, missing, &place, &err) == ZB_OK) {
-        result = node ? copy_from_zarr(node, &place, request->ocpypl, &begun)
+        result = node ? vol_copy_in_stores(node, &place, request, &begun)
                       : import_object(native, &place, request, &begun);
         vol_place_clear(&place);
     } else {
@@ -218,7 +192,7 @@ static herr_t vol_object_copy(void *source, const H5VL_loc_params_t *source_loc,
     if (!to->under)
         return copy_to_zarr(from, source_loc, source_name, &request);
     vol_node *node = vol_locate_name(from, source_loc, source_name, 0);
-    return node ? vol_copy_node(node, &request) : -1;
+    return node ? vol_export_node(node, &request) : -1;
 }
 
 /* ---- Information ---- */

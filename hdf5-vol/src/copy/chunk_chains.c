@@ -2,6 +2,7 @@
 #include "copy/chunk_chains.h"
 
 #include "create/filters.h"
+#include "create/pipeline.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 
@@ -70,14 +71,7 @@ static bool print_blosc(zb_json_writer *out, const zb_array_info *info) {
         const zb_codec_info *codec = &info->codecs[i];
         if (codec->shard_level != info->shard_depth || strcmp(codec->name, "blosc") != 0)
             continue;
-        zb_json_begin_object(out);
-        zb_json_write_name(out, "name");
-        zb_json_write_string(out, codec->name);
-        if (codec->configuration) {
-            zb_json_write_name(out, "configuration");
-            zb_json_write_value(out, codec->configuration);
-        }
-        zb_json_end_object(out);
+        vol_codec_print(out, codec);
         return true;
     }
     return false;

@@ -119,50 +119,52 @@ enum zb_code vol_fail_narrow(zb_error *err) {
                    "' names; delete the attribute to keep the type that the elements have");
 }
 
-/* ---- From an HDF5 file ---- */
+/* ---- Elements on their way ---- */
 
-herr_t vol_import_failed(h5_lib *lib, const char *name, zb_error *err) {
-    zb_error_prefix(err, err->code, "cannot copy '%s'", name);
-    return VOL_PUSH_ZB(lib, SYM, CANTCOPY, err);
-}
+/* Between an array of a store and a dataset of an HDF5 file. */
+typedef struct elements {
+    const struct direction *to;
+    h5_lib *lib;
+    hid_t dxpl;
+    vol_node *node;
+    hid_t source;      /* the dataset, where elements come from it, */
+    void *dataset;     /* and as native object */
+    hid_t type, space; /* of its elements in memory, and of all of it */
+    zb_dtype dtype;    /* as `type` */
+    zb_dtype narrow;   /* see vol_import_form */
+    const vol_reference_map *references;
+} elements;
 
-static herr_t import_piece(const vol_import *import, const vol_pieces *pieces, hid_t source,
-                           const vol_import_form *form, hid_t space, zb_writer *writer,
-                           void *buffer) {
-    h5_lib *lib = import->lib;
-    zb_error err = {0};
-    hid_t memory = vol_pieces_select(pieces, lib, space);
-    if (memory < 0)
-        return -1;
-    herr_t result = lib->H5Dread(source, form->type, memory, space, import->dxpl, buffer);
-    vol_release_id(lib, memory);
-    if (result < 0)
-        return -1;
-    const zb_write write = {
-        .start = pieces->start, .count = pieces->count, .data = buffer, .dtype = form->dtype};
-    vol_strings_to_slices(pieces, vol_type_item(lib, form->type), buffer);
-    const bool fits =
-        form->narrow.size == 0 ||
-        vol_zarr_type_holds(form->dtype, buffer, vol_pieces_elements(pieces), form->narrow);
-    enum zb_code code = fits ? zb_writer_write(writer, &write, &err) : vol_fail_narrow(&err);
-    vol_slices_free(pieces, buffer);
-    return code == ZB_OK ? 0 : VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
-}
+/* What differs between both ways. All push errors, but `list`. */
+typedef struct direction {
+    /* Copies the piece by way of a buffer of zeros: elements as they are; such as are texts in the
+       store. */
+    herr_t (*copy)(const elements *e, const vol_pieces *pieces, void *buffer);
+    herr_t (*copy_nested)(const elements *e, const vol_pieces *pieces, void *buffer);
+    /* Moves encoded chunks. *all: nothing is left to do. */
+    herr_t (*move)(const elements *e, const vol_moves *moves, bool *all);
+    /* Lists the chunks of the array that the source has written, if others may be left out. */
+    bool (*list)(const elements *e, vol_stored_chunks *out);
+} direction;
 
-/* Whether an element that the source has not written is the new array's fill value: HDF5 reads
-   both. */
-static bool import_fills_alike(const vol_import *import, hid_t source, const vol_import_form *form,
-                               hid_t space, const vol_node *node, const vol_pieces *probe) {
-    h5_lib *lib = import->lib;
-    const size_t size = form->dtype.size;
+/* Whether an element that the source has not written, the first of the piece, is the same on both
+   sides. */
+static bool fills_alike(void *context, const vol_pieces *probe) {
+    const elements *e = context;
+    h5_lib *lib = e->lib;
+    void *dataset = e->dataset;
+    hid_t type = e->type, space = e->space;
+    const size_t size = e->dtype.size;
     unsigned char *both = calloc(2, size);
-    hid_t saved = vol_stack_save(lib), memory = vol_pieces_select(probe, lib, space);
-    const zb_read read = {.node = node->zarr,
+    void *first = both;
+    hid_t saved = vol_stack_save(lib), memory = vol_pieces_select(probe, lib, e->space);
+    const zb_read read = {.node = e->node->zarr,
                           .start = probe->start,
                           .count = probe->count,
-                          .view = {.data = both ? both + size : NULL, .dtype = form->dtype}};
+                          .view = {.data = both ? both + size : NULL, .dtype = e->dtype}};
     bool alike = both && memory >= 0 &&
-                 lib->H5Dread(source, form->type, memory, space, import->dxpl, both) >= 0 &&
+                 lib->H5VLdataset_read(1, &dataset, lib->native, &type, &memory, &space, e->dxpl,
+                                       &first, NULL) >= 0 &&
                  zb_array_read(&read, 1, NULL) == ZB_OK && memcmp(both, both + size, size) == 0;
     vol_release_id(lib, memory);
     vol_stack_restore(lib, saved);
@@ -170,122 +172,117 @@ static bool import_fills_alike(const vol_import *import, hid_t source, const vol
     return alike;
 }
 
-/* Leaves out chunks that the source has not written. */
-static void leave_out_of_hdf5(const vol_import *import, hid_t source, const vol_import_form *form,
-                              hid_t space, const vol_node *node, vol_pieces *pieces,
-                              vol_stored_chunks *stored) {
-    vol_pieces probe;
-    if (!zb_dtype_is_variable(pieces->info->dtype) &&
-        vol_stored_of_hdf5(import->lib, source, node->zarr, stored) &&
-        vol_pieces_left_out(pieces, stored, &probe) &&
-        import_fills_alike(import, source, form, space, node, &probe))
-        vol_pieces_only(pieces, stored);
-}
-
-/* Elements that are texts in the store go the way of a program's own. */
-static herr_t import_nested(const vol_import *import, vol_pieces *pieces, hid_t source, hid_t space,
-                            vol_node *node) {
-    zb_error err = {0};
-    herr_t result = 0;
-    void *buffer = vol_nested_buffer(pieces, node);
+/* Gaps between members are zeros. */
+static void *new_buffer(const elements *e, uint64_t count) {
+    void *buffer = calloc(count, e->dtype.size);
     if (!buffer)
+        VOL_PUSH(e->lib, DATASET, CANTCOPY, "cannot copy '%s': no memory for %llu elements",
+                 e->node->path, (unsigned long long)count);
+    return buffer;
+}
+
+static herr_t copy_box(void *context, const uint64_t *start, const uint64_t *count) {
+    const elements *e = context;
+    const vol_pieces box = vol_pieces_of_box(e->node->zarr, start, count);
+    void *buffer = new_buffer(e, vol_pieces_elements(&box));
+    const herr_t result = buffer ? e->to->copy(e, &box, buffer) : -1;
+    free(buffer);
+    return result;
+}
+
+static herr_t copy_pieces(const elements *e, vol_pieces *pieces) {
+    const bool is_nested = vol_node_is_nested(e->node);
+    void *buffer = is_nested ? vol_nested_buffer(pieces, e->node) : new_buffer(e, pieces->elements);
+    herr_t result = buffer ? 0 : -1;
+    for (; !pieces->done && result >= 0; vol_pieces_next(pieces))
+        result = is_nested ? e->to->copy_nested(e, pieces, buffer) : e->to->copy(e, pieces, buffer);
+    free(buffer);
+    return result;
+}
+
+/* Chunks move where they can, and those that are not written are left out. Elements that are texts
+   in the store go the way of a program's own. */
+static herr_t copy_all(elements *e) {
+    const vol_moves moves = {.lib = e->lib,
+                             .dxpl = e->dxpl,
+                             .node = e->node,
+                             .copy_box = copy_box,
+                             .fills_alike = fills_alike,
+                             .context = e};
+    vol_stored_chunks stored = {.array = NULL};
+    vol_pieces pieces, probe;
+    bool all = false;
+    vol_pieces_begin(&pieces, e->node->zarr);
+    if (pieces.done)
+        return 0; /* an empty array */
+    if (vol_node_is_nested(e->node))
+        return copy_pieces(e, &pieces);
+    herr_t result = e->narrow.size > 0 ? 0 : e->to->move(e, &moves, &all);
+    if (all)
+        return result;
+    if (!zb_dtype_is_variable(pieces.info->dtype) && e->to->list(e, &stored) &&
+        vol_stored_left_out(&stored, &probe) && fills_alike(e, &probe))
+        vol_pieces_only(&pieces, &stored);
+    result = copy_pieces(e, &pieces);
+    vol_stored_chunks_free(&stored);
+    return result;
+}
+
+/* ---- From an HDF5 file ---- */
+
+static herr_t import_piece(const elements *e, const vol_pieces *pieces, void *buffer) {
+    h5_lib *lib = e->lib;
+    zb_writer *writer;
+    zb_error err = {0};
+    if (vol_writer_get(e->node, &writer, &err) != ZB_OK)
+        return vol_copy_failed(lib, e->node->path, &err);
+    hid_t memory = vol_pieces_select(pieces, lib, e->space);
+    if (memory < 0)
         return -1;
-    for (; !pieces->done && result >= 0; vol_pieces_next(pieces))
-        result = vol_nested_import(pieces, source, space, node, import->dxpl, import->references,
-                                   buffer);
-    free(buffer);
-    if (result >= 0 && vol_writer_close(node, &err) != ZB_OK)
-        result = vol_import_failed(import->lib, node->path, &err);
-    return result;
+    herr_t result = lib->H5Dread(e->source, e->type, memory, e->space, e->dxpl, buffer);
+    vol_release_id(lib, memory);
+    if (result < 0)
+        return -1;
+    const zb_write write = {
+        .start = pieces->start, .count = pieces->count, .data = buffer, .dtype = e->dtype};
+    vol_strings_to_slices(pieces, vol_type_item(lib, e->type), buffer);
+    const bool fits = e->narrow.size == 0 ||
+                      vol_zarr_type_holds(e->dtype, buffer, vol_pieces_elements(pieces), e->narrow);
+    enum zb_code code = fits ? zb_writer_write(writer, &write, &err) : vol_fail_narrow(&err);
+    vol_slices_free(pieces, buffer);
+    return code == ZB_OK ? 0 : VOL_PUSH_ZB(lib, DATASET, WRITEERROR, &err);
 }
 
-static herr_t import_visited(const vol_import *import, hid_t source, const vol_import_form *form,
-                             hid_t space, vol_node *node, vol_pieces *pieces) {
-    zb_writer *writer;
-    zb_error err = {0};
-    herr_t result = 0;
-    if (vol_writer_get(node, &writer, &err) != ZB_OK)
-        return vol_import_failed(import->lib, node->path, &err);
-    const uint64_t bytes = pieces->elements * (uint64_t)form->dtype.size;
-    void *buffer = malloc(bytes);
-    if (!buffer) {
-        zb_fail(&err, ZB_ENOMEM, "no memory for a piece of %llu bytes", (unsigned long long)bytes);
-        return vol_import_failed(import->lib, node->path, &err);
-    }
-    for (; !pieces->done && result >= 0; vol_pieces_next(pieces))
-        result = import_piece(import, pieces, source, form, space, writer, buffer);
-    free(buffer);
-    if (result >= 0 && vol_writer_close(node, &err) != ZB_OK)
-        result = vol_import_failed(import->lib, node->path, &err);
-    return result;
+static herr_t import_nested(const elements *e, const vol_pieces *pieces, void *buffer) {
+    return vol_nested_import(pieces, e->source, e->space, e->node, e->dxpl, e->references, buffer);
 }
 
-/* What the functions for moving chunks are called back with. */
-typedef struct import_elements {
-    const vol_import *import;
-    hid_t source, space;
-    const vol_import_form *form;
-    vol_node *node;
-} import_elements;
-
-static bool import_leaves_out(void *context, const vol_pieces *probe) {
-    const import_elements *e = context;
-    return import_fills_alike(e->import, e->source, e->form, e->space, e->node, probe);
+static herr_t move_from_hdf5(const elements *e, const vol_moves *moves, bool *all) {
+    return vol_chunks_from_hdf5(moves, e->source, e->type, all);
 }
 
-static herr_t import_box(void *context, const uint64_t *start, const uint64_t *count) {
-    const import_elements *e = context;
-    zb_writer *writer;
-    zb_error err = {0};
-    vol_pieces box = vol_pieces_of_box(e->node->zarr, start, count);
-    void *buffer = malloc(vol_pieces_elements(&box) * (size_t)e->form->dtype.size);
-    enum zb_code code = buffer ? vol_writer_get(e->node, &writer, &err)
-                               : zb_fail(&err, ZB_ENOMEM, "no memory for a chunk");
-    const herr_t result =
-        code ? vol_import_failed(e->import->lib, e->node->path, &err)
-             : import_piece(e->import, &box, e->source, e->form, e->space, writer, buffer);
-    free(buffer);
-    return result;
-}
-
-/* *all: nothing is left to do. */
-static herr_t import_chunks(const vol_import *import, hid_t source, const vol_import_form *form,
-                            hid_t space, vol_node *node, bool *all) {
-    import_elements elements = {
-        .import = import, .source = source, .space = space, .form = form, .node = node};
-    const vol_moves moves = {.lib = import->lib,
-                             .dxpl = import->dxpl,
-                             .node = node,
-                             .copy_box = import_box,
-                             .fills_alike = import_leaves_out,
-                             .context = &elements};
-    zb_error err = {0};
-    *all = false;
-    if (form->narrow.size > 0)
-        return 0;
-    herr_t result = vol_chunks_from_hdf5(&moves, source, form->type, all);
-    if (*all && result >= 0 && vol_writer_close(node, &err) != ZB_OK)
-        result = vol_import_failed(import->lib, node->path, &err);
-    return result;
+static bool list_in_hdf5(const elements *e, vol_stored_chunks *out) {
+    return vol_stored_of_hdf5(e->lib, e->source, e->node->zarr, out);
 }
 
 herr_t vol_data_from_hdf5(const vol_import *import, hid_t source, const vol_import_form *form,
                           hid_t space, vol_node *node) {
-    vol_pieces pieces;
-    vol_pieces_begin(&pieces, node->zarr);
-    if (pieces.done)
-        return 0;
-    if (vol_node_is_nested(node))
-        return import_nested(import, &pieces, source, space, node);
-    bool all;
-    herr_t moved = import_chunks(import, source, form, space, node, &all);
-    if (all)
-        return moved;
-    vol_stored_chunks stored = {.array = NULL};
-    leave_out_of_hdf5(import, source, form, space, node, &pieces, &stored);
-    herr_t result = import_visited(import, source, form, space, node, &pieces);
-    vol_stored_chunks_free(&stored);
-    return result;
+    static const direction to = {import_piece, import_nested, move_from_hdf5, list_in_hdf5};
+    elements e = {.to = &to,
+                  .lib = import->lib,
+                  .dxpl = import->dxpl,
+                  .node = node,
+                  .source = source,
+                  .dataset = import->lib->H5VLobject(source),
+                  .type = form->type,
+                  .space = space,
+                  .dtype = form->dtype,
+                  .narrow = form->narrow,
+                  .references = import->references};
+    zb_error err = {0};
+    if (copy_all(&e) < 0)
+        return -1;
+    return vol_writer_close(node, &err) == ZB_OK ? 0 : vol_copy_failed(e.lib, node->path, &err);
 }
 
 /* ---- Into an HDF5 file ---- */
@@ -293,13 +290,13 @@ herr_t vol_data_from_hdf5(const vol_import *import, hid_t source, const vol_impo
 /* In compounds and sequences HDF5 itself leaves addresses of the other file, which mean nothing. */
 bool vol_export_reference(const vol_form *form, uint64_t *token, void *context) {
     const vol_export *all = context;
-    h5_lib *lib = all->copies->lib;
+    h5_lib *lib = all->copy->lib;
     const vol_node *node = vol_node_by_token(form->file, *token, NULL);
     if (!node || all->are_null) {
         *token = 0;
         return true;
     }
-    *token = all->expands ? vol_copies_address(all->copies, node) : 0;
+    *token = all->expands ? vol_copy_address(all->copy, node) : 0;
     if (*token)
         return true;
     if (all->expands)
@@ -316,141 +313,58 @@ bool vol_export_reference(const vol_form *form, uint64_t *token, void *context) 
     return false;
 }
 
-/* Reads and writes one piece. `space` is the dataset's dataspace. */
-static herr_t export_piece(const vol_copies *copies, const vol_pieces *pieces, vol_node *node,
-                           void *dataset, hid_t space, void *buffer) {
-    h5_lib *lib = copies->lib;
-    hid_t mem_space = vol_pieces_select(pieces, lib, space);
+static herr_t export_piece(const elements *e, const vol_pieces *pieces, void *buffer) {
+    h5_lib *lib = e->lib;
+    void *dataset = e->dataset;
+    hid_t type = e->type, space = e->space;
     const void *data = buffer;
-    if (mem_space < 0)
-        return -1;
-    hid_t type = vol_node_type(node);
-    herr_t result = type < 0 ? -1 : vol_strings_read(pieces, node, buffer);
+    hid_t memory = vol_pieces_select(pieces, lib, e->space);
+    herr_t result = memory < 0 ? -1 : vol_strings_read(pieces, e->node, buffer);
     if (result >= 0) {
-        result = lib->H5VLdataset_write(1, &dataset, lib->native, &type, &mem_space, &space,
-                                        copies->dxpl, &data, NULL);
+        result = lib->H5VLdataset_write(1, &dataset, lib->native, &type, &memory, &space, e->dxpl,
+                                        &data, NULL);
         vol_strings_free(pieces, buffer);
     }
-    vol_release_id(lib, type);
-    vol_release_id(lib, mem_space);
-    return result;
-}
-
-/* Whether an element that nobody has written is the same on both sides. */
-static bool export_fills_alike(const vol_copies *copies, vol_node *node, void *dataset, hid_t space,
-                               const vol_pieces *probe) {
-    h5_lib *lib = copies->lib;
-    const size_t size = vol_node_shown(node).size;
-    hid_t type = vol_node_type(node), saved = vol_stack_save(lib);
-    hid_t memory = vol_pieces_select(probe, lib, space);
-    unsigned char *both = calloc(2, size);
-    void *made = both;
-    bool alike = both && type >= 0 && memory >= 0 &&
-                 lib->H5VLdataset_read(1, &dataset, lib->native, &type, &memory, &space,
-                                       copies->dxpl, &made, NULL) >= 0 &&
-                 vol_strings_read(probe, node, both + size) >= 0 &&
-                 memcmp(both, both + size, size) == 0;
-    vol_release_id(lib, type);
     vol_release_id(lib, memory);
-    vol_stack_restore(lib, saved);
-    free(both);
-    return alike;
-}
-
-/* Leaves out chunks that the store does not have. Only a chunked dataset gives the fill value for
-   what is not written, in every file. */
-static void leave_out_of_store(const vol_copies *copies, vol_node *node, void *dataset, hid_t space,
-                               vol_pieces *pieces, vol_stored_chunks *stored) {
-    vol_pieces probe;
-    if (!zb_dtype_is_variable(pieces->info->dtype) &&
-        copies->lib->H5Pget_layout(vol_node_dcpl(node)) == H5D_CHUNKED && pieces->info->ndim > 0 &&
-        vol_stored_chunks_of(node->zarr, ZB_GRID_CHUNKS, stored, NULL) == ZB_OK &&
-        vol_pieces_left_out(pieces, stored, &probe) &&
-        export_fills_alike(copies, node, dataset, space, &probe))
-        vol_pieces_only(pieces, stored);
-}
-
-/* Elements that are texts in the store go the way of a program's own. */
-static herr_t export_nested(const vol_copies *copies, bool expands, vol_node *node, void *dataset,
-                            hid_t space, vol_pieces *pieces) {
-    const bool is_plain = vol_node_held_type(node)->class == H5T_REFERENCE;
-    vol_export references = {
-        .copies = copies, .node = node, .expands = expands, .are_null = is_plain && !expands};
-    const vol_reference_map map = {.visit = vol_export_reference, .context = &references};
-    herr_t result = 0;
-    void *buffer = vol_nested_buffer(pieces, node);
-    if (!buffer)
-        return -1;
-    for (; !pieces->done && result >= 0; vol_pieces_next(pieces))
-        result = vol_nested_export(pieces, node, dataset, space, copies->dxpl, &map, buffer);
-    free(buffer);
     return result;
 }
 
-/* As import_elements. */
-typedef struct export_elements {
-    const vol_copies *copies;
-    vol_node *node;
-    void *dataset;
-    hid_t space;
-} export_elements;
-
-static bool export_leaves_out(void *context, const vol_pieces *probe) {
-    const export_elements *e = context;
-    return export_fills_alike(e->copies, e->node, e->dataset, e->space, probe);
+static herr_t export_nested(const elements *e, const vol_pieces *pieces, void *buffer) {
+    return vol_nested_export(pieces, e->node, e->dataset, e->space, e->dxpl, e->references, buffer);
 }
 
-static herr_t export_box(void *context, const uint64_t *start, const uint64_t *count) {
-    const export_elements *e = context;
-    vol_pieces box = vol_pieces_of_box(e->node->zarr, start, count);
-    void *buffer = calloc(vol_pieces_elements(&box), (size_t)vol_node_shown(e->node).size);
-    if (!buffer)
-        return VOL_PUSH(e->copies->lib, DATASET, READERROR, "no memory for a chunk");
-    const herr_t result = export_piece(e->copies, &box, e->node, e->dataset, e->space, buffer);
-    free(buffer);
-    return result;
+static herr_t move_to_hdf5(const elements *e, const vol_moves *moves, bool *all) {
+    return vol_chunks_to_hdf5(moves, e->dataset, all);
 }
 
-static herr_t export_chunks(const vol_copies *copies, vol_node *node, void *dataset, hid_t space,
-                            bool *all) {
-    export_elements elements = {.copies = copies, .node = node, .dataset = dataset, .space = space};
-    const vol_moves moves = {.lib = copies->lib,
-                             .dxpl = copies->dxpl,
-                             .node = node,
-                             .copy_box = export_box,
-                             .fills_alike = export_leaves_out,
-                             .context = &elements};
-    return vol_chunks_to_hdf5(&moves, dataset, all);
+/* Only a chunked dataset gives the fill value for what is not written, in every file. */
+static bool list_in_store(const elements *e, vol_stored_chunks *out) {
+    return e->lib->H5Pget_layout(vol_node_dcpl(e->node)) == H5D_CHUNKED &&
+           zb_node_array(e->node->zarr)->ndim > 0 &&
+           vol_stored_chunks_of(e->node->zarr, ZB_GRID_CHUNKS, out, NULL) == ZB_OK;
 }
 
-herr_t vol_data_to_hdf5(const vol_copies *copies, bool expands, vol_node *node, void *dataset,
+herr_t vol_data_to_hdf5(const vol_copy *copy, bool expands, vol_node *node, void *dataset,
                         hid_t space) {
-    vol_pieces pieces;
+    static const direction to = {export_piece, export_nested, move_to_hdf5, list_in_store};
+    const bool is_plain =
+        vol_node_is_nested(node) && vol_node_held_type(node)->class == H5T_REFERENCE;
+    vol_export references = {
+        .copy = copy, .node = node, .expands = expands, .are_null = is_plain && !expands};
+    const vol_reference_map map = {.visit = vol_export_reference, .context = &references};
     zb_error err = {0};
     if (vol_writer_flush(node, &err) != ZB_OK)
-        return VOL_PUSH_ZB(copies->lib, DATASET, CANTFLUSH, &err);
-    vol_pieces_begin(&pieces, node->zarr);
-    if (pieces.done)
-        return 0; /* an empty array */
-    if (vol_node_is_nested(node))
-        return export_nested(copies, expands, node, dataset, space, &pieces);
-    bool all;
-    herr_t moved = export_chunks(copies, node, dataset, space, &all);
-    if (all)
-        return moved;
-    /* Elements are copied in the form in which programs see them. */
-    const uint64_t bytes =
-        pieces.bytes / pieces.info->dtype.size * (uint64_t)vol_node_shown(node).size;
-    void *buffer = bytes > 0 ? calloc(1, bytes) : NULL; /* gaps between members are zeros */
-    if (!buffer)
-        return VOL_PUSH(copies->lib, DATASET, READERROR, "no memory for a piece of %llu bytes",
-                        (unsigned long long)bytes);
-    herr_t result = 0;
-    vol_stored_chunks stored = {.array = NULL};
-    leave_out_of_store(copies, node, dataset, space, &pieces, &stored);
-    for (; !pieces.done && result >= 0; vol_pieces_next(&pieces))
-        result = export_piece(copies, &pieces, node, dataset, space, buffer);
-    vol_stored_chunks_free(&stored);
-    free(buffer);
+        return VOL_PUSH_ZB(copy->lib, DATASET, CANTFLUSH, &err);
+    elements e = {.to = &to,
+                  .lib = copy->lib,
+                  .dxpl = copy->request->dxpl,
+                  .node = node,
+                  .dataset = dataset,
+                  .type = vol_node_type(node),
+                  .space = space,
+                  .dtype = vol_node_shown(node),
+                  .references = &map};
+    const herr_t result = e.type < 0 ? -1 : copy_all(&e);
+    vol_release_id(e.lib, e.type);
     return result;
 }

@@ -5,7 +5,7 @@
 
 #include "attributes/attributes.h"
 #include "attributes/elements.h"
-#include "copy/copies.h"
+#include "copy/walk.h"
 #include "copy/nested.h"
 #include "tree/node.h"
 
@@ -28,14 +28,11 @@ typedef struct vol_import_form {
 herr_t vol_data_from_hdf5(const vol_import *import, hid_t source, const vol_import_form *form,
                           hid_t space, vol_node *node);
 
-/* Pushes what kept an object called so from being copied; -1. */
-herr_t vol_import_failed(h5_lib *lib, const char *name, zb_error *err);
-
 /* ---- Into an HDF5 file ---- */
 
 /* The context of vol_export_reference. */
 typedef struct vol_export {
-    const vol_copies *copies;
+    const vol_copy *copy;
     const vol_node *node; /* that holds the references */
     bool expands;         /* they lead to the copies of their objects */
     bool are_null;        /* they lead nowhere: HDF5's rule */
@@ -46,7 +43,7 @@ typedef struct vol_export {
 bool vol_export_reference(const vol_form *form, uint64_t *token, void *vol_export);
 
 /* Copies all elements. `space` is the dataset's dataspace. */
-herr_t vol_data_to_hdf5(const vol_copies *copies, bool expands, vol_node *node, void *dataset,
+herr_t vol_data_to_hdf5(const vol_copy *copy, bool expands, vol_node *node, void *dataset,
                         hid_t space);
 
 /* ---- Types that only Zarr has ---- */

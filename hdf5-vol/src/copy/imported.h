@@ -6,7 +6,6 @@
 
 #include "hdf5/library.h"
 #include "tree/map.h"
-#include "tree/node.h"
 
 /* Those of one file. HDF5 numbers a file anew when it opens it again, as happens between two
    external links, so that files are known by their paths. Only a few are kept open: a file of links
@@ -15,7 +14,7 @@ typedef struct vol_imported_file {
     struct vol_imported_file *next;
     unsigned long number; /* H5O_info2_t.fileno: the last one */
     char *path;           /* the real one, where there is one */
-    vol_map by_address;   /* from addresses there to nodes */
+    vol_map by_address;   /* the vol_copied (walk.h) of its objects, by their addresses there */
 } vol_imported_file;
 
 typedef struct vol_imported {
@@ -32,38 +31,5 @@ char *vol_filename_of(h5_lib *lib, hid_t object);
 vol_imported_file *vol_imported_in(vol_imported *all, hid_t object, unsigned long number);
 
 void vol_imported_clear(vol_imported *all);
-
-/* ---- Links that are expanded later ---- */
-
-/*
- * Links of an HDF5 file that a copy expands once all that hard links lead to has been copied. An
- * object so has its place in the store where its hard link is, whichever link comes first by name:
- * programs that know nothing of second hard links see it there alone.
- */
-
-typedef struct vol_put_off {
-    struct vol_put_off *next;
-    hid_t source;    /* the group that holds the link; owned */
-    vol_node *group; /* of the target; pinned */
-    char name[];
-} vol_put_off;
-
-/* A queue; all zeros when empty. */
-typedef struct vol_put_offs {
-    vol_put_off *first, *last;
-} vol_put_offs;
-
-/* Adds a link as the last one. False when memory runs out. */
-bool vol_put_off_add(h5_lib *lib, vol_put_offs *queue, hid_t source, vol_node *group,
-                     const char *name);
-
-/* Takes the first one, for vol_put_off_free; NULL when there is none. */
-vol_put_off *vol_put_off_take(vol_put_offs *queue);
-
-/* Moves all of `rest` behind those of a queue. */
-void vol_put_off_append(vol_put_offs *queue, vol_put_offs *rest);
-
-/* NULL: none. An error that was pushed stays. */
-void vol_put_off_free(h5_lib *lib, vol_put_off *link);
 
 #endif

@@ -124,9 +124,9 @@ static herr_t copy_inside(const vol_object *target, const H5VL_loc_params_t *loc
     return code ? vol_push_making(lib, *lib->H5E_CANTCREATE_g, &err) : 0;
 }
 
-herr_t vol_copy_link(const vol_object *source, const H5VL_loc_params_t *source_loc,
-                     const vol_object *target, const H5VL_loc_params_t *target_loc, hid_t lcpl,
-                     hid_t dxpl) {
+herr_t vol_link_copy_across(const vol_object *source, const H5VL_loc_params_t *source_loc,
+                            const vol_object *target, const H5VL_loc_params_t *target_loc,
+                            hid_t lcpl, hid_t dxpl) {
     vol_link_value value;
     vol_found found;
     char *text = NULL;

@@ -30,9 +30,9 @@ herr_t vol_link_make_native(h5_lib *lib, void *at, const H5VL_loc_params_t *loc,
                             hid_t dxpl, const vol_link_value *value);
 
 /* H5Lcopy, where one of both sides is in a store. */
-herr_t vol_copy_link(const vol_object *source, const H5VL_loc_params_t *source_loc,
-                     const vol_object *target, const H5VL_loc_params_t *target_loc, hid_t lcpl,
-                     hid_t dxpl);
+herr_t vol_link_copy_across(const vol_object *source, const H5VL_loc_params_t *source_loc,
+                            const vol_object *target, const H5VL_loc_params_t *target_loc,
+                            hid_t lcpl, hid_t dxpl);
 
 /* ---- Links that lead nowhere ---- */
 

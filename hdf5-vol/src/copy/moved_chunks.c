@@ -26,6 +26,18 @@ static herr_t fail(const vol_moves *moves, zb_error *err) {
     return VOL_PUSH_ZB(moves->lib, SYM, CANTCOPY, err);
 }
 
+/* The elements of a chunk, or shard. */
+static herr_t copy_chunk(const vol_moves *moves, enum zb_grid_level level, const uint64_t *index) {
+    const zb_node *array = moves->node->zarr;
+    uint64_t start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
+    for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++) {
+        const zb_chunk_span span = zb_array_chunk_at(array, level, d, index[d]);
+        start[d] = span.start;
+        count[d] = span.inside;
+    }
+    return moves->copy_box(moves->context, start, count);
+}
+
 static const char other_elements[] = "they are no plain numbers, or of another type";
 static const char other_chunks[] = "chunks differ";
 static const char no_codec[] = "no codec makes the bytes of its filters";
@@ -36,8 +48,8 @@ static const char unwritten[] =
 
 /* A stored chunk of the file. */
 typedef struct stored_chunk {
+    uint64_t number; /* among the array's innermost chunks */
     uint64_t target; /* number of the array's chunk, or shard, that it goes to */
-    uint64_t number; /* its own, among the array's innermost chunks */
     hsize_t size;
     uint32_t mask; /* filters that were left out */
 } stored_chunk;
@@ -48,16 +60,6 @@ typedef struct chunk_list {
     size_t count, capacity;
     bool are_edges_plain; /* chunks that the edge cuts went through no filter */
 } chunk_list;
-
-/* The index of a chunk in the grid of a level, from its number. */
-static void index_of(const zb_node *array, enum zb_grid_level level, uint64_t number,
-                     uint64_t *index) {
-    for (uint32_t d = zb_node_array(array)->ndim; d-- > 0;) {
-        const uint64_t count = zb_array_chunk_count(array, level, d);
-        index[d] = number % count;
-        number /= count;
-    }
-}
 
 /* The number of all innermost chunks; 0 where there are too many for a number. */
 static uint64_t count_all(const zb_node *array) {
@@ -113,20 +115,6 @@ static int by_number(const void *a, const void *b) {
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
-/* Makes a piece of the first element of the first chunk that is not in the list, which is in the
-   order of numbers. */
-static void probe_unwritten(const chunk_list *list, vol_pieces *probe) {
-    uint64_t number = 0, index[ZB_MAX_NDIM];
-    while (number < list->count && list->chunk[number].number == number)
-        number++;
-    *probe = (vol_pieces){.array = list->array, .info = zb_node_array(list->array)};
-    index_of(list->array, ZB_GRID_INNER, number, index);
-    for (uint32_t d = 0; d < probe->info->ndim; d++) {
-        probe->start[d] = zb_array_chunk_at(list->array, ZB_GRID_INNER, d, index[d]).start;
-        probe->count[d] = 1;
-    }
-}
-
 /* Lists the chunks of a dataset. False where HDF5 does not tell them as they are, or where those
    that are not written would be other elements in the array. */
 static bool list_chunks(const vol_moves *moves, hid_t source, hid_t dcpl, chunk_list *list) {
@@ -143,8 +131,9 @@ static bool list_chunks(const vol_moves *moves, hid_t source, hid_t dcpl, chunk_
         vol_pieces probe;
         if (list->count)
             qsort(list->chunk, list->count, sizeof *list->chunk, by_number);
-        probe_unwritten(list, &probe);
-        if (!moves->fills_alike(moves->context, &probe))
+        if (vol_pieces_left_out(list->array, ZB_GRID_INNER, list->chunk, list->count,
+                                sizeof *list->chunk, &probe) &&
+            !moves->fills_alike(moves->context, &probe))
             return false;
     }
     if (list->count)
@@ -217,7 +206,7 @@ static enum zb_code move_some(importing *i, size_t first, size_t end, zb_error *
     vol_silence_begin(i->moves->lib, &silence);
     for (size_t at = first; at < end && good; at++, count++) {
         uint64_t *index = &i->index[count * ndim];
-        index_of(i->list.array, ZB_GRID_INNER, i->list.chunk[at].number, index);
+        vol_chunk_index(i->list.array, ZB_GRID_INNER, i->list.chunk[at].number, index);
         i->chunks[count] = (zb_encoded){.index = index};
         good = read_chunk(i, &i->list.chunk[at], &i->chunks[count]);
     }
@@ -231,18 +220,12 @@ static enum zb_code move_some(importing *i, size_t first, size_t end, zb_error *
 
 /* Copies elements instead. Where that fails, too, what kept the chunks from moving says which. */
 static herr_t copy_some(importing *i, size_t first, size_t end, zb_error *why) {
-    const zb_node *array = i->list.array;
     for (size_t at = first; at < end; at++) {
-        uint64_t index[ZB_MAX_NDIM], start[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
+        uint64_t index[ZB_MAX_NDIM];
         if (at > first && i->list.chunk[at].target == i->list.chunk[at - 1].target)
             continue;
-        index_of(array, ZB_GRID_CHUNKS, i->list.chunk[at].target, index);
-        for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++) {
-            const zb_chunk_span span = zb_array_chunk_at(array, ZB_GRID_CHUNKS, d, index[d]);
-            start[d] = span.start;
-            count[d] = span.inside;
-        }
-        if (i->moves->copy_box(i->moves->context, start, count) < 0)
+        vol_chunk_index(i->list.array, ZB_GRID_CHUNKS, i->list.chunk[at].target, index);
+        if (copy_chunk(i->moves, ZB_GRID_CHUNKS, index) < 0)
             return fail(i->moves, why);
     }
     return 0;
@@ -349,17 +332,9 @@ static herr_t put_some(const exporting *e, size_t count) {
 
 /* Elements of chunks that could not be had as they are encoded; that says also what is wrong. */
 static herr_t copy_elements(const exporting *e, size_t count) {
-    const zb_node *array = e->stored.array;
     herr_t result = 0;
-    for (size_t i = 0; i < count && result >= 0; i++) {
-        uint64_t start[ZB_MAX_NDIM], extent[ZB_MAX_NDIM];
-        for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++) {
-            const zb_chunk_span span = zb_array_chunk_at(array, ZB_GRID_INNER, d, e->index[i][d]);
-            start[d] = span.start;
-            extent[d] = span.inside;
-        }
-        result = e->moves->copy_box(e->moves->context, start, extent);
-    }
+    for (size_t i = 0; i < count && result >= 0; i++)
+        result = copy_chunk(e->moves, ZB_GRID_INNER, e->index[i]);
     return result;
 }
 
@@ -397,19 +372,9 @@ static herr_t export_stored(exporting *e) {
 
 /* Whether chunks that the array does not have may be left out of the dataset. */
 static bool may_leave_out(const exporting *e) {
-    const uint64_t all = count_all(e->stored.array);
-    chunk_list list = {.array = e->stored.array, .count = e->stored.count};
     vol_pieces probe;
-    if (!all || e->stored.count == all)
-        return all;
-    list.chunk = calloc(list.count ? list.count : 1, sizeof *list.chunk);
-    for (size_t i = 0; i < list.count && list.chunk; i++)
-        list.chunk[i].number = e->stored.chunk[i].number;
-    if (!list.chunk)
-        return false;
-    probe_unwritten(&list, &probe);
-    free(list.chunk);
-    return e->moves->fills_alike(e->moves->context, &probe);
+    return count_all(e->stored.array) > 0 && (!vol_stored_left_out(&e->stored, &probe) ||
+                                              e->moves->fills_alike(e->moves->context, &probe));
 }
 
 /* That of the dataset itself: filters may have put into their values what they know of it. */

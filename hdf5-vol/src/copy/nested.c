@@ -27,23 +27,17 @@ void *vol_nested_buffer(const vol_pieces *pieces, vol_node *node) {
     return buffer;
 }
 
-static enum zb_code new_form(vol_node *node, vol_form **out, zb_error *err) {
-    hid_t type = vol_node_type(node);
-    enum zb_code code = vol_form_new(node->file, type, out, err);
-    vol_release_id(node->file->lib, type);
-    return code;
-}
-
 /* Drops what a piece's elements point at. */
 static void drop(const vol_pieces *pieces, vol_node *node, void *buffer) {
     const size_t count = vol_pieces_elements(pieces);
-    hid_t saved = vol_stack_save(node->file->lib);
+    hid_t saved = vol_stack_save(node->file->lib), type = vol_node_type(node);
     vol_form *form;
-    if (new_form(node, &form, NULL) == ZB_OK) {
+    if (vol_form_new(node->file, type, &form, NULL) == ZB_OK) {
         vol_elements_drop(form, count, buffer, NULL);
         memset(buffer, 0, count * form->size);
         vol_form_free(form);
     }
+    vol_release_id(node->file->lib, type);
     vol_stack_restore(node->file->lib, saved);
 }
 
@@ -56,18 +50,26 @@ static bool make_null(const vol_form *form, uint64_t *token, void *context) {
 
 const vol_reference_map vol_references_null = {.visit = make_null};
 
-static herr_t map_references(const vol_pieces *pieces, vol_node *node, const vol_reference_map *map,
-                             void *buffer) {
+herr_t vol_references_map(vol_file *file, hid_t type, size_t count, void *elements,
+                          const vol_reference_map *map) {
     vol_form *form;
     zb_error err = {0};
-    if (new_form(node, &form, &err) != ZB_OK)
-        return VOL_PUSH_ZB(node->file->lib, DATASET, CANTCOPY, &err);
-    const bool good = vol_elements_references(form, vol_pieces_elements(pieces), buffer, map->visit,
-                                              map->context);
-    hid_t saved = vol_stack_save(node->file->lib);
+    if (vol_form_new(file, type, &form, &err) != ZB_OK)
+        return VOL_PUSH_ZB(file->lib, DATASET, CANTCOPY, &err);
+    const bool good = vol_elements_references(form, count, elements, map->visit, map->context);
+    hid_t saved = vol_stack_save(file->lib);
     vol_form_free(form);
-    vol_stack_restore(node->file->lib, saved);
+    vol_stack_restore(file->lib, saved);
     return good ? 0 : -1;
+}
+
+static herr_t map_references(const vol_pieces *pieces, vol_node *node, const vol_reference_map *map,
+                             void *buffer) {
+    hid_t type = vol_node_type(node);
+    const herr_t result =
+        vol_references_map(node->file, type, vol_pieces_elements(pieces), buffer, map);
+    vol_release_id(node->file->lib, type);
+    return result;
 }
 
 /* The node's part of a piece: between the store and the buffer. */

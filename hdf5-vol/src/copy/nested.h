@@ -18,6 +18,10 @@ typedef struct vol_reference_map {
 /* References as HDF5 copies them between files by default: null. */
 extern const vol_reference_map vol_references_null;
 
+/* Leads the references in elements of a type elsewhere. Pushes errors. */
+herr_t vol_references_map(vol_file *file, hid_t type, size_t count, void *elements,
+                          const vol_reference_map *map);
+
 /* A buffer for the elements of any piece; malloc'ed. Pushes an error and returns NULL without
    memory. */
 void *vol_nested_buffer(const vol_pieces *pieces, vol_node *node);

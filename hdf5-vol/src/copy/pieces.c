@@ -4,6 +4,8 @@
 
 #include "hdf5/errors.h"
 
+#include <string.h>
+
 #define PIECE_BYTES ((uint64_t)64 << 20)
 #define TEXT_BYTES 256
 
@@ -65,16 +67,6 @@ vol_pieces vol_pieces_of_box(const zb_node *array, const uint64_t *start, const 
 
 /* ---- Some chunks only ---- */
 
-/* The place in the grid of the chunk of a number; false when there is no such chunk. */
-static bool find_number(const vol_pieces *pieces, uint64_t number, uint64_t first[ZB_MAX_NDIM]) {
-    for (uint32_t d = pieces->info->ndim; d-- > 0;) {
-        const uint64_t count = zb_array_chunk_count(pieces->array, ZB_GRID_CHUNKS, d);
-        first[d] = number % count;
-        number /= count;
-    }
-    return number == 0;
-}
-
 /* A piece of the chunks that follow each other along the last dimension. */
 static void go_to_listed(vol_pieces *pieces) {
     const size_t left = pieces->only->count - pieces->only_at;
@@ -104,17 +96,20 @@ void vol_pieces_only(vol_pieces *pieces, const vol_stored_chunks *only) {
     go_to_listed(pieces);
 }
 
-bool vol_pieces_left_out(const vol_pieces *pieces, const vol_stored_chunks *only,
-                         vol_pieces *probe) {
-    uint64_t number = 0;
-    while (number < only->count && only->chunk[number].number == number)
-        number++;
-    *probe = *pieces;
-    if (!find_number(pieces, number, probe->first))
+bool vol_pieces_left_out(const zb_node *array, enum zb_grid_level level, const void *list,
+                         size_t count, size_t size, vol_pieces *probe) {
+    const char *item = list;
+    uint64_t number = 0, its, index[ZB_MAX_NDIM];
+    for (; number < count; number++, item += size) {
+        memcpy(&its, item, sizeof its);
+        if (its != number)
+            break;
+    }
+    *probe = (vol_pieces){.array = array, .info = zb_node_array(array)};
+    if (!vol_chunk_index(array, level, number, index))
         return false;
-    for (uint32_t d = 0; d < pieces->info->ndim; d++) {
-        probe->start[d] =
-            zb_array_chunk_at(pieces->array, ZB_GRID_CHUNKS, d, probe->first[d]).start;
+    for (uint32_t d = 0; d < probe->info->ndim; d++) {
+        probe->start[d] = zb_array_chunk_at(array, level, d, index[d]).start;
         probe->count[d] = 1;
     }
     return true;

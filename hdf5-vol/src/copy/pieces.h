@@ -35,10 +35,14 @@ vol_pieces vol_pieces_of_box(const zb_node *array, const uint64_t *start, const 
    list must outlive the walk. */
 void vol_pieces_only(vol_pieces *pieces, const vol_stored_chunks *only);
 
-/* Makes of `probe` the first element that vol_pieces_only with this list would leave out; false
-   when there is none. */
-bool vol_pieces_left_out(const vol_pieces *pieces, const vol_stored_chunks *only,
-                         vol_pieces *probe);
+/* Makes of `probe` the first element of the first chunk that is not in a list; false when there is
+   none. The list has an order, and each item of `size` bytes begins with the chunk's number. */
+bool vol_pieces_left_out(const zb_node *array, enum zb_grid_level level, const void *list,
+                         size_t count, size_t size, vol_pieces *probe);
+static inline bool vol_stored_left_out(const vol_stored_chunks *list, vol_pieces *probe) {
+    return vol_pieces_left_out(list->array, list->level, list->chunk, list->count,
+                               sizeof *list->chunk, probe);
+}
 
 /* The current piece's elements, and where in the array its element `number` lies. */
 size_t vol_pieces_elements(const vol_pieces *pieces);

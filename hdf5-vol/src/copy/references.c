@@ -61,8 +61,9 @@ static const char *rest_below(const char *path, const char *above) {
 
 /* ---- Into the store ---- */
 
-herr_t vol_import_references_begin(vol_import_references *out, hid_t source, vol_file *file,
-                                   const vol_place *place, unsigned flags) {
+herr_t vol_import_references_begin(vol_import_references *out, hid_t source, const vol_place *place,
+                                   unsigned flags) {
+    vol_file *file = place->group->file;
     h5_lib *lib = file->lib;
     const char *group = strcmp(place->group->path, "/") == 0 ? "" : place->group->path;
     *out = (vol_import_references){.lib = lib,
@@ -84,18 +85,17 @@ herr_t vol_import_references_begin(vol_import_references *out, hid_t source, vol
 
 void vol_import_references_end(vol_import_references *all) {
     all->file->to_come = NULL;
+    for (size_t i = 0; i < all->tokens.capacity; i++)
+        free(all->tokens.entry[i].value);
+    for (size_t i = 0; i < all->later.capacity; i++) {
+        vol_reference_later *one = all->later.entry[i].value;
+        if (one)
+            free(one->path);
+        free(one);
+    }
     vol_map_clear(&all->tokens);
     vol_map_clear(&all->to_come);
     vol_map_clear(&all->later);
-    for (vol_reference_later *one = all->first, *next; one; one = next) {
-        next = one->next;
-        free(one->path);
-        free(one);
-    }
-    free(all->node);
-    for (size_t i = 0; i < all->count; i++)
-        free(all->path[i]);
-    free(all->path);
     free(all->from);
     free(all->to);
 }
@@ -116,15 +116,10 @@ static char *translate(const vol_import_references *all, const char *path) {
 
 /* Takes the path over. */
 static bool remember(vol_import_references *all, uint64_t address, char *path) {
-    char **more = realloc(all->path, (all->count + 1) * sizeof *more);
-    if (more) {
-        all->path = more;
-        more[all->count++] = path;
-    } else {
-        free(path);
-    }
-    return more && vol_map_set(&all->tokens, address, path) &&
-           vol_map_set(&all->to_come, vol_token_of_path(path), path);
+    if (vol_map_set(&all->tokens, address, path))
+        return vol_map_set(&all->to_come, vol_token_of_path(path), path);
+    free(path);
+    return false;
 }
 
 /* The path for an address that is met for the first time: owned by `all`. NULL for no object, for
@@ -148,14 +143,13 @@ static const char *find_path(vol_import_references *all, uint64_t address, bool 
 static bool add_later(vol_import_references *all, uint64_t address, char *path) {
     const uint64_t token = vol_token_of_path(path);
     vol_reference_later *one = malloc(sizeof *one);
-    if (!one) {
-        free(path);
-        return false;
-    }
-    *one = (vol_reference_later){
-        .next = all->first, .file = all->now, .address = address, .path = path};
-    all->first = one;
-    return vol_map_set(&all->later, token, one) && vol_map_set(&all->to_come, token, path);
+    if (one)
+        *one = (vol_reference_later){.file = all->now, .address = address, .path = path};
+    if (one && vol_map_set(&all->later, token, one))
+        return vol_map_set(&all->to_come, token, path);
+    free(one);
+    free(path);
+    return false;
 }
 
 /* The path that stands for an object of the file of `now`; malloc'ed. NULL with an error pushed. */
@@ -195,28 +189,20 @@ static bool make_later(vol_import_references *all, uint64_t address, uint64_t *t
     return false;
 }
 
-herr_t vol_import_references_met(vol_import_references *all, vol_node *node) {
-    if (!all->met_later)
-        return 0;
-    vol_node **more = realloc(all->node, (all->nodes + 1) * sizeof(vol_node *));
-    if (!more)
-        return VOL_PUSH(all->lib, SYM, CANTCOPY, "no memory for the references of '%s'",
-                        node->path);
-    all->node = more;
-    more[all->nodes++] = node;
+void vol_import_references_met(vol_import_references *all, vol_copied *copied) {
+    copied->refers_later = all->met_later;
     all->met_later = false;
-    return 0;
 }
 
 /* A vol_reference_visit. */
 static bool settle(const vol_form *form, uint64_t *token, void *references) {
     const vol_import_references *all = references;
     const vol_reference_later *later = vol_map_get(&all->later, *token);
-    const vol_node *node = later ? vol_map_get(&later->file->by_address, later->address) : NULL;
+    const vol_copied *copied = later ? vol_map_get(&later->file->by_address, later->address) : NULL;
     (void)form;
-    if (node)
-        *token = node->token;
-    if (node || !later)
+    if (copied)
+        *token = copied->copy->token;
+    if (copied || !later)
         return true;
     char *name = later->file == all->own && all->source ? name_of(all, later->address) : NULL;
     VOL_PUSH(all->lib, SYM, CANTCOPY,
@@ -228,11 +214,12 @@ static bool settle(const vol_form *form, uint64_t *token, void *references) {
     return false;
 }
 
-herr_t vol_import_references_settle(vol_import_references *all) {
+herr_t vol_import_references_settle(vol_import_references *all, const vol_copied *first) {
     const vol_reference_map map = {.visit = settle, .context = all};
     herr_t result = 0;
-    for (size_t i = 0; i < all->nodes && result >= 0; i++)
-        result = vol_references_change(all->node[i], &map);
+    for (const vol_copied *one = first; one && result >= 0; one = one->next)
+        if (one->refers_later)
+            result = vol_references_change(one->copy, &map);
     return result;
 }
 
@@ -361,37 +348,4 @@ herr_t vol_references_change(vol_node *node, const vol_reference_map *map) {
     if (vol_waiting_flush(node, &err) != ZB_OK) /* the entries are looked for in the document */
         return VOL_PUSH_ZB(node->file->lib, SYM, CANTCOPY, &err);
     return change_in_attributes(node, map) < 0 || change_in_data(node, map) < 0 ? -1 : 0;
-}
-
-static herr_t forget_below(vol_node *node) {
-    zb_error err = {0};
-    if (!node->zarr || node->is_dimension || node->is_unreadable)
-        return 0;
-    if (vol_references_change(node, &vol_references_null) < 0)
-        return -1;
-    enum zb_code code = node->kind == VOL_GROUP ? vol_node_list(node, &err) : ZB_OK;
-    for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
-        vol_link *link = vol_links_at(node, i);
-        code = link->is_entry ? ZB_OK : vol_link_open(link, &err);
-        if (!code && !link->is_entry && link->node && forget_below(link->node) < 0)
-            return -1;
-        if (code == ZB_ENOTFOUND) /* another process has deleted it */
-            code = ZB_OK;
-    }
-    return code ? VOL_PUSH_ZB(node->file->lib, SYM, CANTCOPY, &err) : 0;
-}
-
-herr_t vol_references_copied(const vol_node *node, const vol_place *place) {
-    vol_link *link;
-    zb_error err = {0};
-    if (node->file == place->group->file)
-        return 0;
-    enum zb_code code = vol_child_find(place->group, place->name, &link, &err);
-    if (!code)
-        code = vol_link_open(link, &err);
-    if (code)
-        return VOL_PUSH_ZB(node->file->lib, SYM, CANTCOPY, &err);
-    const bool stays = link->node && strcmp(node->path, link->node->path) == 0 &&
-                       vol_moved_is_plain(node->file) && vol_moved_is_plain(link->node->file);
-    return stays || !link->node ? 0 : forget_below(link->node);
 }

@@ -14,14 +14,13 @@
 #define ZARRBRIDGE_HDF5_VOL_COPY_REFERENCES_H
 
 #include "attributes/elements.h"
-#include "copy/imported.h"
 #include "copy/nested.h"
+#include "copy/walk.h"
 #include "tree/tree.h"
 #include "tree/map.h"
 
 /* An object whose copy is not there yet. */
 typedef struct vol_reference_later {
-    struct vol_reference_later *next;
     const vol_imported_file *file;
     uint64_t address; /* there */
     char *path;       /* names both, and no node of the store; owned */
@@ -37,46 +36,32 @@ typedef struct vol_import_references {
     char *from, *to; /* the paths of what is copied: in the HDF5 file, and of the copy */
     bool expand;
     const vol_imported_file *own, *now; /* the source's file, and that of the references met now */
-    vol_map tokens;                     /* from addresses to the members of `path` */
-    vol_map to_come;                    /* paths by tokens, for the file */
-    char **path;                        /* owned; as many as `count` */
-    size_t count;
-    vol_map later;              /* vol_reference_later by their tokens */
-    vol_reference_later *first; /* all of them */
-    bool met_later;             /* by the object that is copied now */
-    vol_node **node;            /* objects that have met one; as many as `nodes` */
-    size_t nodes;
+    vol_map tokens;                     /* paths in the store by addresses; owned */
+    vol_map to_come;                    /* the same by tokens, for the file */
+    vol_map later;                      /* vol_reference_later by their tokens; owned */
+    bool met_later;                     /* by the object that is copied now */
 } vol_import_references;
 
 /* Both due in pairs, also after a failure. Pushes errors. */
-herr_t vol_import_references_begin(vol_import_references *out, hid_t source, vol_file *file,
-                                   const vol_place *place, unsigned flags);
+herr_t vol_import_references_begin(vol_import_references *out, hid_t source, const vol_place *place,
+                                   unsigned flags);
 void vol_import_references_end(vol_import_references *references);
 
 /* The references that come next are of an object in that file. The first one is the source's. */
 void vol_import_references_of(vol_import_references *references, const vol_imported_file *file);
 
 /* All references of an object have been met. */
-herr_t vol_import_references_met(vol_import_references *references, vol_node *node);
+void vol_import_references_met(vol_import_references *references, vol_copied *copied);
 
-/* All objects have been copied: references get their right paths. An error where one leads to an
-   object that was not copied. */
-herr_t vol_import_references_settle(vol_import_references *references);
+/* All objects have been copied, from the first on: references get their right paths. An error where
+   one leads to an object that was not copied. */
+herr_t vol_import_references_settle(vol_import_references *references, const vol_copied *first);
 
 /* A vol_reference_visit: from an address in the HDF5 file to a token in the store. Pushes
    errors. */
 bool vol_import_reference(const vol_form *form, uint64_t *token, void *references);
 
-/* ---- In one node, and in copies of another store ---- */
-
-/*
- * References in what was copied from one store into another. They are names (tree/moved.h), which
- * in the other store lead to no object, or to another one. As HDF5 does, they become null, unless
- * what was copied has kept its path and nothing that is referred to has moved in either store.
- */
-
-/* `node` has just been copied to a place. Pushes errors: the copy is there then. */
-herr_t vol_references_copied(const vol_node *node, const vol_place *place);
+/* ---- In one node ---- */
 
 /* Changes the references in the attributes and elements of one node. Pushes errors. */
 herr_t vol_references_change(vol_node *node, const vol_reference_map *map);

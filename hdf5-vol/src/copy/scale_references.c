@@ -234,8 +234,8 @@ herr_t vol_scales_import_attr(vol_scales_import *import, hid_t attr, const char 
 
 static uint64_t token_of_copy(void *context, uint64_t address) {
     const vol_map *made = context;
-    const vol_node *node = address ? vol_map_get(made, address) : NULL;
-    return node && node->kind == VOL_DATASET ? node->token : 0;
+    const vol_copied *copied = address ? vol_map_get(made, address) : NULL;
+    return copied && copied->copy->kind == VOL_DATASET ? copied->copy->token : 0;
 }
 
 static herr_t store_elements(vol_scales_import *import, const struct vol_scales_read *one) {

@@ -7,7 +7,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_COPY_SCALE_REFERENCES_H
 #define ZARRBRIDGE_HDF5_VOL_COPY_SCALE_REFERENCES_H
 
-#include "copy/imported.h"
+#include "copy/walk.h"
 #include "hdf5/library.h"
 #include "tree/tree.h"
 

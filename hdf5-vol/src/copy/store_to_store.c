@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies from store to store: see store_to_store.h. */
-#include "copy/store_to_store.h"
+/*
+ * H5Ocopy within a store and from store to store: nodes are copied as they stand in the store, a
+ * group with all below it at once, and then what must not stay as it stood: links, and what tells
+ * paths.
+ */
+#include "copy/walk.h"
 
 #include "attributes/edit_attributes.h"
+#include "attributes/write.h"
+#include "copy/references.h"
 #include "dataset/unreadable.h"
-#include "links/aliases.h"
-#include "links/edit_links.h"
+#include "file/forget.h"
+#include "hdf5/errors.h"
 #include "links/link_store.h"
 #include "links/links.h"
 #include "links/place_text.h"
 #include "objects/committed_paths.h"
-#include "objects/paths.h"
 #include "objects/reference_count.h"
 #include "scales/scale_moves.h"
 #include "scales/scale_names.h"
 #include "scales/scales.h"
-#include "tree/edit.h"
-#include "tree/map.h"
+#include "tree/moved.h"
 #include "tree/side.h"
 #include "tree/waiting_store.h"
 
@@ -77,183 +81,66 @@ static enum zb_code copy_stored(vol_node *node, const vol_place *place, bool who
                                              : copy_whole(node, place, out, err);
 }
 
-/* ---- Links ---- */
+/* ---- Objects ---- */
 
-typedef struct copy_job {
-    vol_node *top; /* where the copy began */
-    const vol_copying *how;
-    bool shallow;      /* the top is a group, of which no group's content is copied */
-    vol_map copies;    /* from the tokens of nodes that were copied with all below them */
-    vol_node **copied; /* these nodes, in the order of copying */
-    size_t count, capacity;
-} copy_job;
+/* Whether nodes below a copied group came with it. */
+static bool is_whole(const vol_copy *copy) {
+    return !(copy->flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG) || copy->first->node->kind != VOL_GROUP;
+}
 
-/* The copy of a node; NULL when it was not copied. */
-static vol_node *copy_of(const copy_job *job, vol_node *node) {
-    vol_node *copy = vol_map_get(&job->copies, node->token);
-    vol_node *above = copy || !node->parent || job->shallow ? NULL : copy_of(job, node->parent);
+/* Datasets of dimensions are made anew, and what cannot be read is in the copy as it is. */
+static bool passes(const vol_copy *copy, const vol_copy_link *link) {
+    const vol_node *node = link->stored->node;
+    return link->is_place &&
+           ((node && node->is_dimension) || (is_whole(copy) && (!node || node->is_unreadable)));
+}
+
+/* Whether the copy of the node's group has brought one of the node. */
+static bool is_there(const vol_copy *copy, const vol_node *node, const vol_copy_place *at) {
+    return is_whole(copy) && at->group && node->parent == at->group->node &&
+           strcmp(node->name, at->name) == 0;
+}
+
+/* The node that was brought; *out stays where another process has deleted the original before. */
+static enum zb_code find_brought(const vol_place *place, vol_node **out, zb_error *err) {
     vol_link *link;
-    if (above && vol_child_find(above, node->name, &link, NULL) == ZB_OK &&
-        vol_link_open(link, NULL) == ZB_OK)
-        copy = link->node;
-    return copy;
-}
-
-static enum zb_code copy_links_below(copy_job *job, vol_node *group, zb_error *err);
-
-static enum zb_code remember(copy_job *job, vol_node *node, vol_node *copy, zb_error *err) {
-    if (job->count == job->capacity) {
-        size_t capacity = job->capacity ? 2 * job->capacity : 16;
-        vol_node **grown = realloc(job->copied, capacity * sizeof(vol_node *));
-        if (!grown)
-            return zb_fail(err, ZB_ENOMEM, "no memory for a copy");
-        job->copied = grown;
-        job->capacity = capacity;
-    }
-    job->copied[job->count++] = node;
-    return vol_map_set(&job->copies, node->token, copy)
-               ? ZB_OK
-               : zb_fail(err, ZB_ENOMEM, "no memory for a copy");
-}
-
-/* The copy of a group brought second copies of nodes that had been copied before: these become
-   names of the first ones. */
-static enum zb_code merge_copies(const copy_job *job, const vol_node *group, zb_error *err) {
-    enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < job->count && group->kind == VOL_GROUP && !code; i++) {
-        vol_node *node = job->copied[i], *first = vol_map_get(&job->copies, node->token);
-        vol_link *again;
-        if (node == group || !vol_place_is_below(node, group))
-            continue;
-        const vol_place place = {.group = copy_of(job, node->parent), .name = strdup(node->name)};
-        if (!place.group || !place.name)
-            code = zb_fail(err, ZB_ENOMEM, "no memory for a copy");
-        else if (vol_child_find(place.group, place.name, &again, err) == ZB_OK)
-            code = vol_edit_delete(again, err);
-        if (!code)
-            code = vol_alias_create(&place, first, err);
-        free(place.name);
-    }
-    return code;
-}
-
-/* Makes the copy of a link to a node: another name of the node's copy, which may have to be
-   made. */
-static enum zb_code copy_to_node(copy_job *job, const vol_link *link, const vol_place *place,
-                                 vol_node *node, zb_error *err) {
-    vol_node *copy = copy_of(job, node);
-    if (copy)
-        return vol_alias_create(place, copy, err);
-    if (vol_place_is_below(job->top, node) || vol_place_is_below(place->group, node))
-        return zb_fail(
-            err, ZB_EUNSUPPORTED,
-            "'%s' in %s leads to %s, which holds what is to be copied: copy that instead",
-            link->name, link->group->path, node->path);
-    enum zb_code code = copy_stored(node, place, !job->shallow, &copy, err);
+    enum zb_code code = vol_child_find(place->group, place->name, &link, err);
     if (!code)
-        code = remember(job, node, copy, err);
-    if (!code && !job->shallow)
-        code = merge_copies(job, node, err);
-    return code || job->shallow ? code : copy_links_below(job, node, err);
-}
-
-/* What a link leads to, where its copy is not the link as it is. */
-static vol_node *target_of(const copy_job *job, vol_link *link) {
-    vol_route route = {.left = VOL_LINKS_FOLLOWED};
-    vol_found found = {.link = link};
-    vol_link_node(link, &found.node, NULL);
-    if (link->kind == VOL_LINK_SOFT && job->how->expand_soft &&
-        vol_path_enter(&route, &found, NULL) != ZB_OK)
-        return NULL;
-    return found.node;
-}
-
-static enum zb_code copy_link(copy_job *job, vol_link *link, zb_error *err) {
-    const vol_place place = {.group = copy_of(job, link->group), .name = link->name};
-    vol_link *shown, *old = place.group ? vol_link_entry_find(place.group, link->name) : NULL;
-    if (!place.group || vol_child_find(link->group, link->name, &shown, NULL) != ZB_OK ||
-        shown != link)
-        return ZB_OK; /* a node hides it */
-    if (link->kind == VOL_LINK_EXTERNAL && job->how->expand_external)
-        return zb_fail(
-            err, ZB_EUNSUPPORTED,
-            "'%s' in %s leads to another file: what an external link leads to is not copied",
-            link->name, link->group->path);
-    vol_node *node = target_of(job, link);
-    if (!node)
-        return old || link->kind == VOL_LINK_ALIAS ? ZB_OK : vol_edit_copy_link(link, &place, err);
-    if (old)
-        vol_alias_remove(old);
-    return copy_to_node(job, link, &place, node, err);
-}
-
-/* The group's list of links stays as it is: copies go elsewhere. */
-static enum zb_code copy_links_below(copy_job *job, vol_node *group, zb_error *err) {
-    if (group->kind != VOL_GROUP)
-        return ZB_OK;
-    const vol_link_list *named = vol_link_entries(group, err);
-    enum zb_code code = named ? vol_node_list(group, err) : ZB_ENOMEM;
-    for (size_t i = 0; !code && i < named->count; i++)
-        if (named->link[i]->kind != VOL_LINK_FOREIGN)
-            code = copy_link(job, named->link[i], err);
-    for (size_t i = 0; !code && !job->shallow && i < vol_links_count(group); i++) {
-        code = vol_link_open(vol_links_at(group, i), err);
-        if (!code && vol_links_at(group, i)->node)
-            code = copy_links_below(job, vol_links_at(group, i)->node, err);
-        else if (code == ZB_ENOTFOUND) /* another process has deleted it */
-            code = ZB_OK;
-    }
-    return code;
-}
-
-/* A shallow copy knows its children one by one. */
-static bool map_children(copy_job *job, const vol_node *from, vol_node *to) {
-    vol_link *link;
-    for (size_t i = 0; i < vol_links_count(from); i++) {
-        const vol_node *child = vol_links_at(from, i)->node;
-        if (child && vol_child_find(to, child->name, &link, NULL) == ZB_OK &&
-            vol_link_open(link, NULL) == ZB_OK && link->node &&
-            !vol_map_set(&job->copies, child->token, link->node))
-            return false;
-    }
-    return true;
-}
-
-/* Completes the copy `to` of the group `from`. ZB_EUNSUPPORTED where a link leads to a group above
-   `from`, which would be copied into itself. */
-static enum zb_code copy_links(vol_node *from, vol_node *to, const vol_copying *how,
-                               zb_error *err) {
-    const bool shallow = how->shallow && from->kind == VOL_GROUP;
-    copy_job job = {.top = from, .how = how, .shallow = shallow};
-    bool mapped = vol_map_set(&job.copies, from->token, to);
-    if (mapped && shallow)
-        mapped = vol_node_list(from, err) == ZB_OK && map_children(&job, from, to);
-    enum zb_code code = mapped ? copy_links_below(&job, from, err)
-                               : zb_fail(err, ZB_ENOMEM, "no memory for a copy");
-    vol_map_clear(&job.copies);
-    free(job.copied);
-    return code;
-}
-
-/* ---- Whole copies ---- */
-
-static enum zb_code copy_shallow(vol_node *node, const vol_place *place, vol_node **out,
-                                 zb_error *err) {
-    enum zb_code code = copy_stored(node, place, false, out, err);
-    if (!code)
-        code = vol_node_list(node, err);
-    for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
-        vol_link *link = vol_links_in_order(node, true, false, i);
-        vol_node *made;
-        const vol_place inside = {.group = *out, .name = link->name};
         code = vol_link_open(link, err);
-        if (!code && link->reason)
-            code = vol_link_add_context(link, err);
-        else if (!code && link->node && !link->node->is_dimension)
-            code = copy_stored(link->node, &inside, false, &made, err);
-    }
-    return code;
+    if (!code)
+        *out = link->node;
+    return code == ZB_ENOTFOUND ? ZB_OK : code;
 }
+
+/* A node outside of what is copied gets a copy where a link leads to it. */
+static enum zb_code check_outside(const vol_copy *copy, const vol_node *node,
+                                  const vol_copy_place *at, zb_error *err) {
+    if (!at->group || (!vol_place_is_below(copy->first->node, node) &&
+                       !vol_place_is_below(at->group->copy, node)))
+        return ZB_OK;
+    return zb_fail(err, ZB_EUNSUPPORTED,
+                   "'%s' in %s leads to %s, which holds what is to be copied: copy that instead",
+                   at->name, at->group->node->path, node->path);
+}
+
+static herr_t make(vol_copy *copy, const vol_copy_object *object, const vol_copy_place *at,
+                   vol_copied *out) {
+    const vol_place place = vol_copy_store_place(copy, at);
+    zb_error err = {0};
+    enum zb_code code;
+    if (is_there(copy, object->node, at)) {
+        code = find_brought(&place, &out->copy, &err);
+    } else {
+        code = check_outside(copy, object->node, at, &err);
+        if (!code)
+            code = vol_unreadable_refuse(object->node, &err);
+        if (!code)
+            code = copy_stored(object->node, &place, is_whole(copy), &out->copy, &err);
+    }
+    return code ? vol_push_making(copy->lib, *copy->lib->H5E_CANTCOPY_g, &err) : 0;
+}
+
+/* ---- Attributes ---- */
 
 /* The names of dimensions go with them: HDF5 would see scales and labels in them, which are
    attributes. */
@@ -275,37 +162,117 @@ static enum zb_code remove_attributes(vol_node *node, zb_error *err) {
         if (!vol_side_hides(node, zb_json_name(one)))
             code = vol_edit_attribute(node, zb_json_name(one), NULL, NULL, err);
     zb_node_release(before);
-    if (!code && node->kind == VOL_GROUP)
-        code = vol_node_list(node, err);
-    for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
-        code = vol_link_open(vol_links_at(node, i), err);
-        vol_node *child = vol_links_at(node, i)->node;
-        if (!code && child && !child->is_dimension && !child->is_unreadable)
-            code = remove_attributes(child, err);
-    }
     return code;
 }
 
-enum zb_code vol_edit_copy(vol_node *node, const vol_place *place, const vol_copying *how,
-                           vol_node **made, zb_error *err) {
+/* All of them came with the node. */
+static herr_t complete(vol_copy *copy, const vol_copy_object *object, vol_copied *copied,
+                       bool attributes) {
+    zb_error err = {0};
+    (void)object;
+    return attributes || remove_attributes(copied->copy, &err) == ZB_OK
+               ? 0
+               : vol_push_making(copy->lib, *copy->lib->H5E_CANTCOPY_g, &err);
+}
+
+/* ---- Links ---- */
+
+/* Where the copy of a group has brought a second copy of the node, that one goes. */
+static herr_t link_again(vol_copy *copy, const vol_copy_place *at, const vol_copied *copied) {
+    const vol_place place = vol_copy_store_place(copy, at);
+    zb_error err = {0};
+    vol_link *brought;
+    if (is_there(copy, copied->node, at) &&
+        vol_child_find(place.group, place.name, &brought, NULL) == ZB_OK &&
+        vol_edit_delete(brought, &err) != ZB_OK)
+        return vol_copy_failed(copy->lib, at->name, &err);
+    return vol_copy_link_in_store(copy, at, copied);
+}
+
+/* ---- What leads from node to node ---- */
+
+/* A dataset of a dimension has been made anew in the copy of its group. */
+static vol_node *copy_of(void *context, const vol_node *node) {
+    const vol_copied *copied = vol_copy_of(context, node);
+    vol_node *group = node->is_dimension ? copy_of(context, node->parent) : NULL;
+    vol_link *link;
+    if (!group || vol_child_find(group, node->name, &link, NULL) != ZB_OK)
+        return copied ? copied->copy : NULL;
+    return link->node;
+}
+
+/* References are names (tree/moved.h), which in another store lead to no object, or to another one.
+   As HDF5 does, they become null there, unless what was copied has kept its path and nothing that
+   is referred to has moved in either store. */
+static bool keeps_references(const vol_copied *top) {
+    vol_file *from = top->node->file, *to = top->copy->file;
+    return from == to || (strcmp(top->node->path, top->copy->path) == 0 &&
+                          vol_moved_is_plain(from) && vol_moved_is_plain(to));
+}
+
+static enum zb_code finish_one(vol_copy *copy, const vol_copied *one, zb_error *err) {
+    const vol_copies copies = {.top = copy->first->node, .copy_of = copy_of, .context = copy};
+    enum zb_code code = vol_scales_copied(&copies, one->node, one->copy, err);
+    if (!code)
+        code = vol_committed_paths_copied(&copies, one->copy, err);
+    return code ? code : vol_reference_copied(one->copy, err);
+}
+
+static herr_t finish(vol_copy *copy) {
+    const vol_copied *top = copy->first;
+    zb_error err = {0};
+    herr_t result = 0;
+    if (!is_whole(copy)) /* nodes have been copied before the other links */
+        vol_links_copy_order(top->node, top->copy);
+    vol_scales_before_copies(top->node->file, top->copy->file);
+    for (const vol_copied *one = top; one && result >= 0; one = one->next)
+        if (one->copy && finish_one(copy, one, &err) != ZB_OK)
+            result = vol_push_making(copy->lib, *copy->lib->H5E_CANTCOPY_g, &err);
+    const bool keeps = result < 0 || keeps_references(top);
+    for (const vol_copied *one = keeps ? NULL : top; one && result >= 0; one = one->next)
+        if (one->copy)
+            result = vol_references_change(one->copy, &vol_references_null);
+    return result;
+}
+
+static const vol_copy_target into_store = {.has_places = true,
+                                           .passes = passes,
+                                           .make = make,
+                                           .complete = complete,
+                                           .link_again = link_again,
+                                           .make_link = vol_copy_value_in_store,
+                                           .finish = finish};
+
+/* ---- All ---- */
+
+static enum zb_code check_top(const vol_node *node, const vol_place *place, zb_error *err) {
     if (!node->zarr || node->is_dimension)
         return zb_fail(err, ZB_EINVAL, "'%s' is not in the store", node->path);
     if (vol_place_is_below(place->group, node))
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be copied into itself", node->path);
-    const bool shallow = how->shallow && node->kind == VOL_GROUP;
-    enum zb_code code = vol_unreadable_refuse(node, err);
-    if (!code)
-        code = shallow ? copy_shallow(node, place, made, err)
-                       : copy_stored(node, place, true, made, err);
-    if (!code)
-        code = copy_links(node, *made, how, err);
-    if (!code && shallow) /* nodes have been copied before the other links */
-        vol_links_copy_order(node, *made);
-    if (!code)
-        code = vol_scales_copied(node, *made, err);
-    if (!code)
-        code = vol_committed_paths_copied(node, *made, err);
-    if (!code)
-        code = vol_reference_copied(*made, err);
-    return !code && how->without_attributes ? remove_attributes(*made, err) : code;
+    return ZB_OK;
+}
+
+herr_t vol_copy_in_stores(vol_node *node, const vol_place *place, const vol_copy_request *request,
+                          vol_node **begun) {
+    h5_lib *lib = request->to->lib;
+    vol_copy copy = {.from = &vol_copy_store, .to = &into_store, .place = place};
+    const vol_copy_object top = vol_copy_node(&copy, node);
+    vol_file *files[] = {node->file, place->group->file};
+    zb_error err = {0};
+    if (check_top(node, place, &err) != ZB_OK)
+        return vol_push_making(lib, *lib->H5E_CANTCOPY_g, &err);
+    vol_file_hold(files[0]);
+    vol_file_hold(files[1]);
+    herr_t result = vol_attr_store_unwritten_below(node);
+    if (result >= 0)
+        result = vol_copy_begin(&copy, request);
+    if (result >= 0)
+        result = vol_copy_run(&copy, &top);
+    if (copy.first)
+        *begun = copy.first->copy;
+    vol_copy_end(&copy);
+    vol_file_let_go(files[1]);
+    vol_file_let_go(files[0]);
+    return result;
 }

@@ -6,73 +6,72 @@
  * pieces. The references of dimension scales hold addresses, so they are written last, when all
  * objects have got theirs in the new file.
  */
-#include "copy/to_hdf5.h"
+#include "copy/walk.h"
 
 #include "copy/attributes_to_hdf5.h"
-#include "copy/copies.h"
 #include "copy/data.h"
-#include "copy/links.h"
 #include "create/creation_list.h"
 #include "dataset/dataset.h"
 #include "dataset/unreadable.h"
 #include "file/forget.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
-#include "links/aliases.h"
-#include "links/links.h"
 #include "objects/locate.h"
 #include "objects/token_search.h"
 #include "tree/waiting_store.h"
 
-typedef struct copy_job {
-    vol_copies copies;
-    h5_lib *lib;
-    hid_t lcpl, dxpl;
-    unsigned flags; /* H5O_COPY_... */
-} copy_job;
+#include <string.h>
 
 /* References that lead to copies are written when all copies are there. */
-static bool expands(const copy_job *job) {
-    return job->flags & H5O_COPY_EXPAND_REFERENCE_FLAG;
+static bool expands(const vol_copy *copy) {
+    return copy->flags & H5O_COPY_EXPAND_REFERENCE_FLAG;
 }
 
-static bool has_references(const copy_job *job, hid_t type) {
-    return job->lib->H5Tdetect_class(type, H5T_REFERENCE) > 0;
+static bool has_references(const vol_copy *copy, hid_t type) {
+    return copy->lib->H5Tdetect_class(type, H5T_REFERENCE) > 0;
 }
 
-/* ---- Attributes ---- */
+/* ---- Places in the file ---- */
 
-static herr_t copy_attrs(const copy_job *job, vol_node *node, void *object, H5I_type_t type) {
-    vol_export references = {.copies = &job->copies, .node = node, .are_null = true};
-    const vol_reference_map map = {.visit = vol_export_reference, .context = &references};
-    const vol_native_target target = {
-        .lib = job->lib, .dxpl = job->dxpl, .object = object, .type = type};
-    return job->flags & H5O_COPY_WITHOUT_ATTR_FLAG
-               ? 0
-               : vol_attrs_to_hdf5(&target, node, expands(job) ? NULL : &map);
+/* What is called so in the copy of a group, or where the top's copy comes. */
+static H5VL_loc_params_t in_group(const vol_copy *copy, const char *name) {
+    return vol_loc_by_name(copy->lib, H5I_GROUP, name);
 }
 
-/* ---- The tree ---- */
+static char *path_of(const vol_copy_place *at) {
+    const char *above = at->group ? at->group->path : NULL;
+    if (!above)
+        return strdup(".");
+    const bool below_top = strcmp(above, ".") == 0;
+    return vol_path_join(below_top ? "" : above, below_top ? "" : "/", at->name);
+}
 
-static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_loc_params_t *loc,
-                        const char *name, const char *above);
+/* ---- Objects ---- */
+
+/* A new object of a file: what HDF5's calls have in common. */
+typedef struct new_object {
+    const vol_copy *copy;
+    vol_node *node;
+    void *parent;
+    const H5VL_loc_params_t *loc;
+    const char *name;
+} new_object;
 
 /* The creation list is the one that the source shows, so chunks, filters and fill value carry
    over. */
-static void *create_dataset(const copy_job *job, vol_node *node, void *parent,
-                            const H5VL_loc_params_t *loc, const char *name) {
-    h5_lib *lib = job->lib;
-    const hid_t dcpl = vol_node_dcpl(node);
-    hid_t type = vol_node_type(node);
+static void *create_dataset(const new_object *to) {
+    const vol_copy *copy = to->copy;
+    h5_lib *lib = copy->lib;
+    const hid_t dcpl = vol_node_dcpl(to->node), dxpl = copy->request->dxpl;
+    hid_t type = vol_node_type(to->node);
     /* HDF5 takes a largest shape for chunked datasets alone. */
-    hid_t space = vol_node_space(node, lib->H5Pget_layout(dcpl) == H5D_CHUNKED);
+    hid_t space = vol_node_space(to->node, lib->H5Pget_layout(dcpl) == H5D_CHUNKED);
     void *dataset =
-        lib->H5VLdataset_create(parent, loc, lib->native, name, job->lcpl, type, space, dcpl,
-                                *lib->H5P_LST_DATASET_ACCESS_ID_g, job->dxpl, NULL);
-    const bool waits = expands(job) && has_references(job, type);
-    if (dataset && !waits &&
-        vol_data_to_hdf5(&job->copies, expands(job), node, dataset, space) < 0) {
-        vol_native_close(lib, dataset, H5I_DATASET, job->dxpl);
+        lib->H5VLdataset_create(to->parent, to->loc, lib->native, to->name, copy->request->lcpl,
+                                type, space, dcpl, *lib->H5P_LST_DATASET_ACCESS_ID_g, dxpl, NULL);
+    const bool waits = expands(copy) && has_references(copy, type);
+    if (dataset && !waits && vol_data_to_hdf5(copy, expands(copy), to->node, dataset, space) < 0) {
+        vol_native_close(lib, dataset, H5I_DATASET, dxpl);
         dataset = NULL;
     }
     vol_release_id(lib, type);
@@ -80,207 +79,170 @@ static void *create_dataset(const copy_job *job, vol_node *node, void *parent,
     return dataset;
 }
 
-static void *create_group(const copy_job *job, vol_node *node, void *parent,
-                          const H5VL_loc_params_t *loc, const char *name) {
-    h5_lib *lib = job->lib;
-    hid_t list = vol_group_list(node, *lib->H5P_CLS_GROUP_CREATE_ID_g);
-    void *made = lib->H5VLgroup_create(parent, loc, lib->native, name, job->lcpl, list,
-                                       *lib->H5P_LST_GROUP_ACCESS_ID_g, job->dxpl, NULL);
+static void *create_group(const new_object *to) {
+    h5_lib *lib = to->copy->lib;
+    const vol_copy_request *request = to->copy->request;
+    hid_t list = vol_group_list(to->node, *lib->H5P_CLS_GROUP_CREATE_ID_g);
+    void *made = lib->H5VLgroup_create(to->parent, to->loc, lib->native, to->name, request->lcpl,
+                                       list, *lib->H5P_LST_GROUP_ACCESS_ID_g, request->dxpl, NULL);
     vol_release_id(lib, list);
     return made;
 }
 
-static void *commit_datatype(const copy_job *job, vol_node *node, void *parent,
-                             const H5VL_loc_params_t *loc, const char *name) {
-    h5_lib *lib = job->lib;
+static void *commit_datatype(const new_object *to) {
+    h5_lib *lib = to->copy->lib;
+    const vol_copy_request *request = to->copy->request;
     bool lacks_memory;
-    hid_t type = vol_node_datatype(node, &lacks_memory);
-    void *made = lib->H5VLdatatype_commit(parent, loc, lib->native, name, type, job->lcpl,
-                                          *lib->H5P_LST_DATATYPE_CREATE_ID_g,
-                                          *lib->H5P_LST_DATATYPE_ACCESS_ID_g, job->dxpl, NULL);
+    hid_t type = vol_node_datatype(to->node, &lacks_memory);
+    void *made = lib->H5VLdatatype_commit(to->parent, to->loc, lib->native, to->name, type,
+                                          request->lcpl, *lib->H5P_LST_DATATYPE_CREATE_ID_g,
+                                          *lib->H5P_LST_DATATYPE_ACCESS_ID_g, request->dxpl, NULL);
     vol_release_id(lib, type);
     return made;
 }
 
-static void *create_object(const copy_job *job, vol_node *node, void *parent,
-                           const H5VL_loc_params_t *loc, const char *name) {
-    if (node->kind == VOL_DATATYPE)
-        return commit_datatype(job, node, parent, loc, name);
-    return node->kind == VOL_DATASET ? create_dataset(job, node, parent, loc, name)
-                                     : create_group(job, node, parent, loc, name);
-}
-
-/* A shallow copy makes the groups directly below the top, but nothing in them. */
-static bool has_copied_children(const copy_job *job, const vol_node *node) {
-    bool shallow = job->flags & H5O_COPY_SHALLOW_HIERARCHY_FLAG;
-    return node->kind == VOL_GROUP && (!shallow || node == job->copies.top);
-}
-
-/* The text that stands for a node is no copy of it. */
-static herr_t refuse_unreadable(const copy_job *job, const vol_node *node) {
-    zb_error err = {0};
-    return vol_unreadable_refuse_copy(node, &err) == ZB_OK
-               ? 0
-               : VOL_PUSH_ZB(job->lib, DATASET, CANTCOPY, &err);
-}
-
-static herr_t push_unreadable(const copy_job *job, const vol_link *link) {
-    zb_error err = {0};
-    vol_link_add_context(link, &err);
-    zb_error_prefix(&err, err.code, "cannot copy %s of %s", link->name, link->group->path);
-    return VOL_PUSH_ZB(job->lib, SYM, CANTOPENOBJ, &err);
-}
-
-/* A link that is no node's place: as it is, or what it leads to. */
-static herr_t copy_named(copy_job *job, vol_link *link, void *new_group, const char *above) {
+/* The text that stands for an unreadable node is no copy of it. */
+static herr_t make(vol_copy *copy, const vol_copy_object *object, const vol_copy_place *at,
+                   vol_copied *out) {
     const H5VL_loc_params_t self = vol_self(H5I_GROUP);
-    const H5VL_loc_params_t loc = vol_loc_by_name(job->lib, H5I_GROUP, link->name);
-    vol_route route = {.left = VOL_LINKS_FOLLOWED};
-    vol_found found = {.link = link};
-    vol_link_node(link, &found.node, NULL);
-    const bool expand =
-        link->kind == VOL_LINK_SOFT && (job->flags & H5O_COPY_EXPAND_SOFT_LINK_FLAG);
-    if (found.node || (expand && vol_path_enter(&route, &found, NULL) == ZB_OK))
-        return copy_into(job, found.node, new_group, &self, link->name, above);
-    vol_link_value value;
-    if (!vol_link_value_of(link, &value))
-        return push_unreadable(job, link);
-    if (value.file && (job->flags & H5O_COPY_EXPAND_EXT_LINK_FLAG))
-        return vol_refuse(job->lib, "copying what an external link leads to");
-    return vol_link_make_native(job->lib, new_group, &loc, job->lcpl, job->dxpl, &value);
-}
-
-static herr_t copy_children(copy_job *job, vol_node *group, void *new_group, const char *above) {
-    const H5VL_loc_params_t self = vol_self(H5I_GROUP);
+    const new_object to = {.copy = copy,
+                           .node = object->node,
+                           .parent = at->group ? at->group->object : copy->request->to->under,
+                           .loc = at->group ? &self : copy->request->loc,
+                           .name = at->name};
     zb_error err = {0};
-    herr_t result = 0;
-    if (vol_node_list(group, &err) != ZB_OK)
-        return VOL_PUSH_ZB(job->lib, SYM, CANTGET, &err);
-    for (size_t i = 0; i < vol_links_count(group) && result >= 0; i++) {
-        vol_link *link = vol_links_in_order(group, true, false, i);
-        if (vol_link_open(link, &err) != ZB_OK) {
-            VOL_PUSH_ZB(job->lib, SYM, CANTOPENOBJ, &err);
-            result = -1;
-        } else if (link->is_entry)
-            result = copy_named(job, link, new_group, above);
-        else
-            result = link->node ? copy_into(job, link->node, new_group, &self, link->name, above)
-                                : push_unreadable(job, link);
+    if (vol_unreadable_refuse_copy(object->node, &err) != ZB_OK)
+        return VOL_PUSH_ZB(copy->lib, DATASET, CANTCOPY, &err);
+    out->path = path_of(at);
+    if (!out->path)
+        return VOL_PUSH(copy->lib, SYM, CANTCOPY, "no memory for a path");
+    switch (object->kind) {
+    case VOL_GROUP:
+        out->type = H5I_GROUP;
+        out->object = create_group(&to);
+        break;
+    case VOL_DATASET:
+        out->type = H5I_DATASET;
+        out->object = create_dataset(&to);
+        break;
+    case VOL_DATATYPE:
+        out->type = H5I_DATATYPE;
+        out->object = commit_datatype(&to);
+        break;
     }
-    return result;
+    return out->object ? 0 : -1;
 }
 
-/* Another hard link to a copy. */
-static herr_t link_again(const copy_job *job, const vol_copied *copied, void *parent,
-                         const char *name) {
-    const H5VL_loc_params_t loc = vol_loc_by_name(job->lib, H5I_GROUP, name);
+static vol_native_target target_of(const vol_copy *copy, const vol_copied *copied) {
+    return (vol_native_target){.lib = copy->lib,
+                               .dxpl = copy->request->dxpl,
+                               .object = copied->object,
+                               .type = copied->type};
+}
+
+static herr_t complete(vol_copy *copy, const vol_copy_object *object, vol_copied *copied,
+                       bool attributes) {
+    vol_export references = {.copy = copy, .node = object->node, .are_null = true};
+    const vol_reference_map map = {.visit = vol_export_reference, .context = &references};
+    const vol_native_target target = target_of(copy, copied);
+    if (attributes && vol_attrs_to_hdf5(&target, object->node, expands(copy) ? NULL : &map) < 0)
+        return -1;
+    return vol_comment_to_hdf5(object->node, copied->object, copied->type, copy->request->dxpl);
+}
+
+static void close_copy(const vol_copy *copy, vol_copied *copied) {
+    if (copied->object)
+        vol_native_close(copy->lib, copied->object, copied->type, copy->request->dxpl);
+    copied->object = NULL;
+}
+
+/* All others are found from the top's copy. */
+static void leave(vol_copy *copy, vol_copied *copied) {
+    if (copied != copy->first)
+        close_copy(copy, copied);
+}
+
+/* ---- Links ---- */
+
+static herr_t link_again(vol_copy *copy, const vol_copy_place *at, const vol_copied *copied) {
+    h5_lib *lib = copy->lib;
+    const H5VL_loc_params_t loc = in_group(copy, at->name);
     H5VL_link_create_args_t args = {
         .op_type = H5VL_LINK_CREATE_HARD,
-        .args.hard = {.curr_obj = job->copies.new_top,
-                      .curr_loc_params =
-                          vol_loc_by_name(job->lib, job->copies.top_type, copied->path)}};
-    return job->lib->H5VLlink_create(&args, parent, &loc, job->lib->native, job->lcpl,
-                                     *job->lib->H5P_LST_LINK_ACCESS_ID_g, job->dxpl, NULL);
+        .args.hard = {.curr_obj = copy->first->object,
+                      .curr_loc_params = vol_copy_from_top(copy, copied)}};
+    return lib->H5VLlink_create(&args, at->group->object, &loc, lib->native, copy->request->lcpl,
+                                *lib->H5P_LST_LINK_ACCESS_ID_g, copy->request->dxpl, NULL);
 }
 
-/* above: the path of the copy's group, as in vol_copied. */
-static herr_t copy_into(copy_job *job, vol_node *node, void *parent, const H5VL_loc_params_t *loc,
-                        const char *name, const char *above) {
-    const H5I_type_t type = node->kind == VOL_DATASET    ? H5I_DATASET
-                            : node->kind == VOL_DATATYPE ? H5I_DATATYPE
-                                                         : H5I_GROUP;
-    const vol_copied *copied = vol_map_get(&job->copies.all, node->token);
-    if (copied)
-        return link_again(job, copied, parent, name);
-    void *made =
-        refuse_unreadable(job, node) < 0 ? NULL : create_object(job, node, parent, loc, name);
-    if (!made)
-        return -1;
-    copied = vol_copies_add(&job->copies, node, above, name);
-    herr_t result = copied ? copy_attrs(job, node, made, type) : -1;
-    if (result >= 0)
-        result = vol_comment_to_hdf5(node, made, type, job->dxpl);
-    if (node == job->copies.top) {
-        job->copies.new_top = made;
-        job->copies.top_type = type;
-    }
-    if (result >= 0 && has_copied_children(job, node))
-        result = copy_children(job, node, made, copied->path);
-    if (node != job->copies.top)
-        vol_native_close(job->lib, made, type, job->dxpl); /* the top's copy is needed once more */
-    return result;
-}
-
-/* ---- Dimension scales ---- */
-
-typedef struct address_job {
-    const vol_copies *copies;
-    vol_file *file;
-} address_job;
-
-static uint64_t new_address(void *context, uint64_t old) {
-    const address_job *a = context;
-    return vol_copies_address(a->copies, vol_node_by_token(a->file, old, NULL));
-}
-
-static herr_t copy_scales_of(const copy_job *job, vol_node *node) {
-    address_job addresses = {.copies = &job->copies, .file = node->file};
-    vol_native_target target = {.lib = job->lib, .dxpl = job->dxpl};
-    target.object = vol_copies_open(&job->copies, node, &target.type);
-    if (!target.object)
-        return -1;
-    herr_t result = vol_scales_to_hdf5(&target, node, new_address, &addresses);
-    vol_native_close(job->lib, target.object, H5I_DATASET, job->dxpl);
-    return result;
-}
-
-static herr_t copy_scale_lists(const copy_job *job) {
-    herr_t result = 0;
-    for (size_t i = 0; i < job->copies.all.capacity && result >= 0; i++) {
-        const vol_copied *copied = job->copies.all.entry[i].value;
-        if (copied && vol_scales_are_referring(copied->node))
-            result = copy_scales_of(job, copied->node);
-    }
-    return result;
+static herr_t make_link(vol_copy *copy, const vol_copy_place *at, const vol_link_value *value) {
+    const H5VL_loc_params_t loc = in_group(copy, at->name);
+    return vol_link_make_native(copy->lib, at->group->object, &loc, copy->request->lcpl,
+                                copy->request->dxpl, value);
 }
 
 /* ---- References to copies ---- */
 
-/* What was left out of one object. */
-static herr_t copy_references_of(const copy_job *job, vol_node *node, void *object,
-                                 H5I_type_t type) {
-    vol_export references = {.copies = &job->copies, .node = node, .expands = true};
+static uint64_t new_address(void *context, uint64_t old) {
+    const vol_copy *copy = context;
+    const vol_node *node = vol_node_by_token(copy->first->node->file, old, NULL);
+    return node ? vol_copy_address(copy, node) : 0;
+}
+
+/* What was left out of an object while its references had nothing to lead to. */
+static herr_t copy_references(vol_copy *copy, const vol_copied *copied) {
+    vol_export references = {.copy = copy, .node = copied->node, .expands = true};
     const vol_reference_map map = {.visit = vol_export_reference, .context = &references};
-    const vol_native_target target = {
-        .lib = job->lib, .dxpl = job->dxpl, .object = object, .type = type};
+    const vol_native_target target = target_of(copy, copied);
     herr_t result = 0;
-    hid_t elements = type == H5I_DATASET ? vol_node_type(node) : -1;
-    const bool has = elements >= 0 && has_references(job, elements);
-    vol_release_id(job->lib, elements);
+    hid_t elements = copied->type == H5I_DATASET ? vol_node_type(copied->node) : -1;
+    const bool has = elements >= 0 && has_references(copy, elements);
+    vol_release_id(copy->lib, elements);
     if (has) {
-        hid_t space = vol_node_space(node, false);
-        result = vol_data_to_hdf5(&job->copies, true, node, object, space);
-        vol_release_id(job->lib, space);
+        hid_t space = vol_node_space(copied->node, false);
+        result = vol_data_to_hdf5(copy, true, copied->node, copied->object, space);
+        vol_release_id(copy->lib, space);
     }
-    if (result >= 0 && !(job->flags & H5O_COPY_WITHOUT_ATTR_FLAG))
-        result = vol_reference_attrs_to_hdf5(&target, node, &map);
+    if (result >= 0 && !(copy->flags & H5O_COPY_WITHOUT_ATTR_FLAG))
+        result = vol_reference_attrs_to_hdf5(&target, copied->node, &map);
     return result;
 }
 
-static herr_t copy_references(const copy_job *job) {
-    herr_t result = 0;
-    for (size_t i = 0; i < job->copies.all.capacity && result >= 0; i++) {
-        const vol_copied *copied = job->copies.all.entry[i].value;
-        H5I_type_t type;
-        if (!copied)
-            continue;
-        void *object = vol_copies_open(&job->copies, copied->node, &type);
-        result = object ? copy_references_of(job, copied->node, object, type) : -1;
-        if (object)
-            vol_native_close(job->lib, object, type, job->dxpl);
-    }
+static herr_t finish_one(vol_copy *copy, vol_copied *copied) {
+    const bool scales =
+        !(copy->flags & H5O_COPY_WITHOUT_ATTR_FLAG) && vol_scales_are_referring(copied->node);
+    const H5VL_loc_params_t loc = vol_copy_from_top(copy, copied);
+    h5_lib *lib = copy->lib;
+    if (!scales && !expands(copy))
+        return 0;
+    if (!copied->object)
+        copied->object = lib->H5VLobject_open(copy->first->object, &loc, lib->native, &copied->type,
+                                              copy->request->dxpl, NULL);
+    const vol_native_target target = target_of(copy, copied);
+    herr_t result = copied->object ? 0 : -1;
+    if (result >= 0 && scales)
+        result = vol_scales_to_hdf5(&target, copied->node, new_address, copy);
+    if (result >= 0 && expands(copy))
+        result = copy_references(copy, copied);
+    leave(copy, copied);
     return result;
 }
+
+static herr_t finish(vol_copy *copy) {
+    herr_t result = 0;
+    for (vol_copied *one = copy->first; one && result >= 0; one = one->next)
+        result = finish_one(copy, one);
+    return result;
+}
+
+static const vol_copy_target into_hdf5 = {.make = make,
+                                          .complete = complete,
+                                          .link_again = link_again,
+                                          .make_link = make_link,
+                                          .leave = leave,
+                                          .finish = finish};
+
+/* ---- All ---- */
 
 /* The link to the copy: whether it is there, or deleted. */
 static bool ask_link(const vol_copy_request *request, H5VL_link_specific_t what) {
@@ -304,25 +266,21 @@ static herr_t remove_begun(const vol_copy_request *request) {
     return -1;
 }
 
-herr_t vol_copy_node(vol_node *node, const vol_copy_request *request) {
+herr_t vol_export_node(vol_node *node, const vol_copy_request *request) {
     h5_lib *lib = request->to->lib;
     zb_error err = {0};
     const bool is_taken = ask_link(request, H5VL_LINK_EXISTS);
     if (vol_writer_flush_below(node, &err) != ZB_OK)
         return VOL_PUSH_ZB(lib, SYM, CANTFLUSH, &err);
-    copy_job job = {.copies = {.lib = lib, .dxpl = request->dxpl, .top = node},
-                    .lib = lib,
-                    .lcpl = request->lcpl,
-                    .dxpl = request->dxpl};
-    if (lib->H5Pget_copy_object(request->ocpypl, &job.flags) < 0)
-        return -1;
+    vol_copy copy = {.from = &vol_copy_store, .to = &into_hdf5};
+    const vol_copy_object top = vol_copy_node(&copy, node);
     vol_file_hold(node->file);
-    herr_t result = copy_into(&job, node, request->to->under, request->loc, request->name, ".");
-    if (result >= 0 && !(job.flags & H5O_COPY_WITHOUT_ATTR_FLAG))
-        result = copy_scale_lists(&job);
-    if (result >= 0 && expands(&job))
-        result = copy_references(&job);
-    vol_copies_end(&job.copies);
+    herr_t result = vol_copy_begin(&copy, request);
+    if (result >= 0)
+        result = vol_copy_run(&copy, &top);
+    if (copy.first)
+        close_copy(&copy, copy.first);
+    vol_copy_end(&copy);
     vol_file_let_go(node->file);
     return result < 0 && !is_taken ? remove_begun(request) : result;
 }

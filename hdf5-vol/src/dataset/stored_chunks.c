@@ -21,13 +21,18 @@ static bool number_of(const vol_stored_chunks *list, const uint64_t *index, uint
     return true;
 }
 
-void vol_stored_chunks_index(const vol_stored_chunks *list, size_t i, uint64_t index[ZB_MAX_NDIM]) {
-    uint64_t rest = list->chunk[i].number;
-    for (uint32_t d = zb_node_array(list->array)->ndim; d-- > 0;) {
-        const uint64_t count = zb_array_chunk_count(list->array, list->level, d);
-        index[d] = rest % count;
-        rest /= count;
+bool vol_chunk_index(const zb_node *array, enum zb_grid_level level, uint64_t number,
+                     uint64_t index[ZB_MAX_NDIM]) {
+    for (uint32_t d = zb_node_array(array)->ndim; d-- > 0;) {
+        const uint64_t count = zb_array_chunk_count(array, level, d);
+        index[d] = number % count;
+        number /= count;
     }
+    return number == 0;
+}
+
+void vol_stored_chunks_index(const vol_stored_chunks *list, size_t i, uint64_t index[ZB_MAX_NDIM]) {
+    vol_chunk_index(list->array, list->level, list->chunk[i].number, index);
 }
 
 static bool reserve(vol_stored_chunks *list) {

@@ -28,7 +28,11 @@ void vol_stored_chunks_sort(vol_stored_chunks *list);
 enum zb_code vol_stored_chunks_of(const zb_node *array, enum zb_grid_level level,
                                   vol_stored_chunks *out, zb_error *err);
 
-/* The index of the chunk at place i of the list. */
+/* The index of a chunk, from its number. False when there is no such chunk. */
+bool vol_chunk_index(const zb_node *array, enum zb_grid_level level, uint64_t number,
+                     uint64_t index[ZB_MAX_NDIM]);
+
+/* That of the chunk at place i of the list. */
 void vol_stored_chunks_index(const vol_stored_chunks *list, size_t i, uint64_t index[ZB_MAX_NDIM]);
 
 void vol_stored_chunks_free(vol_stored_chunks *list);

@@ -54,9 +54,10 @@ static bool is_idle_alone(vol_node *node) {
 static bool is_idle(vol_node *node) {
     if (!node->file->writable)
         return node->pins == 0;
+    size_t at = 0;
     bool idle = is_idle_alone(node);
-    for (size_t i = 0; idle && i < vol_links_count(node); i++)
-        idle = !vol_links_at(node, i)->node || is_idle(vol_links_at(node, i)->node);
+    for (vol_node *child; idle && (child = vol_links_opened(node, &at));)
+        idle = is_idle(child);
     return idle;
 }
 
@@ -70,10 +71,10 @@ static void store_waiting(vol_node *node) {
 }
 
 static void unregister_below(vol_node *node) {
+    size_t at = 0;
     vol_token_unregister(node);
-    for (size_t i = 0; i < vol_links_count(node); i++)
-        if (vol_links_at(node, i)->node)
-            unregister_below(vol_links_at(node, i)->node);
+    for (vol_node *child; (child = vol_links_opened(node, &at));)
+        unregister_below(child);
 }
 
 static void free_node(vol_link *link) {

@@ -249,9 +249,9 @@ void vol_alias_drop_below(vol_node *top) {
     const vol_link_list *entries = vol_link_entries_known(top);
     for (size_t i = 0; entries && i < entries->count; i++)
         drop_name(entries->link[i]);
-    for (size_t i = 0; i < vol_links_count(top); i++)
-        if (vol_links_at(top, i)->node)
-            vol_alias_drop_below(vol_links_at(top, i)->node);
+    size_t at = 0;
+    for (vol_node *child; (child = vol_links_opened(top, &at));)
+        vol_alias_drop_below(child);
 }
 
 /* ---- Storing ---- */

@@ -7,6 +7,7 @@
 #include "links/link_store.h"
 #include "links/links.h"
 #include "links/places.h"
+#include "tree/children.h"
 #include "tree/node_life.h"
 #include "tree/side.h"
 
@@ -108,16 +109,10 @@ static enum zb_code children_of(vol_node *group, child **out, size_t *count, zb_
     enum zb_code code = vol_node_list(group, err);
     if (!code && !(*out = malloc((vol_links_count(group) + 1) * sizeof **out)))
         code = zb_fail(err, ZB_ENOMEM, "no memory for the links of %s", group->path);
-    for (size_t i = 0; !code && i < vol_links_count(group); i++) {
-        vol_link *link = vol_links_at(group, i);
-        const bool is_new = vol_link_is_unopened(link);
-        code = vol_link_open(link, err);
-        if (!code && !link->is_entry && link->node)
-            (*out)[(*count)++] = (child){link->node, is_new};
-        if (code == ZB_ENOTFOUND) /* another process has deleted it */
-            code = ZB_OK;
-    }
-    return code;
+    vol_children walk = {.group = group, .code = code};
+    for (vol_node *node; (node = vol_children_next(&walk, err));)
+        (*out)[(*count)++] = (child){node, walk.is_new};
+    return walk.code;
 }
 
 static enum zb_code read_below(vol_node *node, bool is_new, zb_error *err) {

@@ -122,6 +122,15 @@ vol_link *vol_links_find(const vol_node *group, const char *name) {
     return vol_link_list_find(&group->links.list, name);
 }
 
+vol_node *vol_links_opened(const vol_node *group, size_t *at) {
+    while (*at < vol_links_count(group)) {
+        vol_node *node = vol_links_at(group, (*at)++)->node;
+        if (node)
+            return node;
+    }
+    return NULL;
+}
+
 bool vol_links_are_listed(const vol_node *group) {
     return group->links.listed;
 }

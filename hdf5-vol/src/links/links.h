@@ -87,6 +87,10 @@ size_t vol_links_count(const vol_node *group);
 vol_link *vol_links_at(const vol_node *group, size_t i);
 vol_link *vol_links_find(const vol_node *group, const char *name);
 
+/* A walk over the nodes of a group that are open: the first one from link number *at on, 0 at the
+   beginning, which goes behind it. NULL when there is none, as in a node that is no group. */
+vol_node *vol_links_opened(const vol_node *group, size_t *at);
+
 /* Whether these are all (vol_node_list of tree.h). */
 bool vol_links_are_listed(const vol_node *group);
 void vol_links_set_listed(vol_node *group, bool listed);

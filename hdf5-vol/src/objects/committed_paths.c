@@ -3,8 +3,6 @@
 #include "objects/committed_paths.h"
 
 #include "attributes/attribute_list.h"
-#include "file/forget.h"
-#include "links/aliases.h"
 #include "links/links.h"
 #include "objects/paths.h"
 #include "tree/side.h"
@@ -120,9 +118,9 @@ static enum zb_code change_node(vol_node *node, const conversion *how, zb_error 
 
 static enum zb_code change_known(vol_node *node, const conversion *how, zb_error *err) {
     enum zb_code code = change_node(node, how, err);
-    for (size_t i = 0; i < vol_links_count(node) && !code; i++)
-        if (vol_links_at(node, i)->node)
-            code = change_known(vol_links_at(node, i)->node, how, err);
+    size_t at = 0;
+    for (vol_node *child; !code && (child = vol_links_opened(node, &at));)
+        code = change_known(child, how, err);
     return code;
 }
 
@@ -151,75 +149,28 @@ enum zb_code vol_committed_paths_change(vol_node *node, const char *from, const 
 
 typedef struct copying {
     conversion how; /* the first member */
-    const vol_node *from, *to;
+    const vol_copies *copies;
+    vol_file *to;
 } copying;
-
-static const vol_node *type_at(vol_file *file, const char *path) {
-    const vol_node *node = path ? vol_node_find(file->root, path, NULL) : NULL;
-    return node && node->kind == VOL_DATATYPE ? node : NULL;
-}
-
-/* Where the copy of what is at a path is: malloc'ed. NULL when it was not copied, and without
-   memory. */
-static char *path_in_copy(const copying *self, const char *path) {
-    const size_t length = self->from->parent ? strlen(self->from->path) : 0;
-    if (strncmp(path, self->from->path, length) != 0 || (path[length] && path[length] != '/'))
-        return NULL;
-    return vol_path_join(self->to->path, "", path + length);
-}
-
-/* The same for a type whose place is elsewhere, and which has a further hard link in what was
-   copied. */
-static char *link_in_copy(const copying *self, const char *path) {
-    vol_node *type = vol_node_find(self->from->file->root, path, NULL);
-    const vol_link *link = type ? vol_alias_inside(type, self->from) : NULL;
-    const char *slash = link && link->group->parent ? "/" : "";
-    char *place = link ? vol_path_join(link->group->path, slash, link->name) : NULL;
-    char *now = place ? path_in_copy(self, place) : NULL;
-    free(place);
-    return now;
-}
 
 /* The stand-in of a type that has no path is no name. */
 static enum zb_code to_copy(const conversion *how, const char *old, char **out, zb_error *err) {
     const copying *self = (const copying *)how;
+    const vol_copies *copies = self->copies;
+    vol_file *from = copies->top->file;
     zb_error why = {0};
-    char *path = *old == ':' ? NULL : vol_moved_path(self->from->file, old, &why);
-    char *now = path ? path_in_copy(self, path) : NULL;
-    enum zb_code code = why.code;
-    if (code && err)
-        *err = why;
-    if (path && !now)
-        now = link_in_copy(self, path);
-    const vol_node *type = code ? NULL : type_at(self->to->file, now);
-    if (type)
-        code = vol_moved_refer(self->to->file, type->path, true, out, err);
-    free(now);
+    char *path = *old == ':' ? NULL : vol_moved_path(from, old, &why);
+    const vol_node *type = path ? vol_node_find(from->root, path, NULL) : NULL;
+    const vol_node *copy = type ? copies->copy_of(copies->context, type) : NULL;
     free(path);
-    return code;
+    if (why.code && err)
+        *err = why;
+    return why.code || !copy || copy->kind != VOL_DATATYPE
+               ? why.code
+               : vol_moved_refer(self->to, copy->path, true, out, err);
 }
 
-/* What another process has deleted meanwhile has no name that counts. What this walk has opened,
-   nobody else knows: it is forgotten, so that there may be more nodes than fit into memory. */
-static enum zb_code change_all(vol_node *node, const conversion *how, zb_error *err) {
-    enum zb_code code = change_node(node, how, err);
-    if (!code && node->kind == VOL_GROUP)
-        code = vol_node_list(node, err);
-    for (size_t i = 0; i < vol_links_count(node) && !code; i++) {
-        vol_link *link = vol_links_at(node, i);
-        const bool is_new = vol_link_is_unopened(link);
-        code = link->is_entry ? ZB_OK : vol_link_open(link, err);
-        if (!code && !link->is_entry && link->node)
-            code = change_all(link->node, how, err);
-        if (code == ZB_ENOTFOUND)
-            code = ZB_OK;
-        if (is_new)
-            vol_link_forget(link);
-    }
-    return code;
-}
-
-enum zb_code vol_committed_paths_copied(vol_node *from, vol_node *to, zb_error *err) {
-    const copying job = {.how = {to_copy}, .from = from, .to = to};
-    return change_all(to, &job.how, err);
+enum zb_code vol_committed_paths_copied(const vol_copies *copies, vol_node *copy, zb_error *err) {
+    const copying job = {.how = {to_copy}, .copies = copies, .to = copy->file};
+    return change_node(copy, &job.how, err);
 }

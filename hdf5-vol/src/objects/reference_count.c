@@ -54,9 +54,9 @@ static enum zb_code check(vol_node *node, const vol_node *top, zb_error *err) {
                        "place in a store: take them back (H5Odecr_refcount) or link it elsewhere",
                        node->path, further(node));
     enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < vol_links_count(node) && !code; i++)
-        if (vol_links_at(node, i)->node)
-            code = check(vol_links_at(node, i)->node, top, err);
+    size_t at = 0;
+    for (vol_node *child; !code && (child = vol_links_opened(node, &at));)
+        code = check(child, top, err);
     return code;
 }
 
@@ -65,13 +65,5 @@ enum zb_code vol_reference_check(vol_node *top, zb_error *err) {
 }
 
 enum zb_code vol_reference_copied(vol_node *copy, zb_error *err) {
-    if (copy->is_dimension || copy->is_unreadable)
-        return ZB_OK;
-    enum zb_code code = further(copy) > 0 ? set(copy, 0, err) : ZB_OK;
-    if (!code && copy->kind == VOL_GROUP)
-        code = vol_node_list(copy, err);
-    for (size_t i = 0; i < vol_links_count(copy) && !code; i++)
-        if (vol_link_open(vol_links_at(copy, i), NULL) == ZB_OK && vol_links_at(copy, i)->node)
-            code = vol_reference_copied(vol_links_at(copy, i)->node, err);
-    return code;
+    return further(copy) > 0 ? set(copy, 0, err) : ZB_OK;
 }

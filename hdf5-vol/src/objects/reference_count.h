@@ -20,7 +20,7 @@ enum zb_code vol_reference_change(vol_node *node, int delta, zb_error *err);
    What has a link elsewhere stays. */
 enum zb_code vol_reference_check(vol_node *top, zb_error *err);
 
-/* A copy has its links alone, and so have those of all nodes below it. */
+/* A copy has its links alone. */
 enum zb_code vol_reference_copied(vol_node *copy, zb_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "file/forget.h"
 #include "links/links.h"
 #include "objects/tokens.h"
+#include "tree/children.h"
 
 /* Lists groups until the token turns up: a reference from an earlier session may name anything. */
 static vol_node *search_token(vol_node *group, uint64_t token) {
@@ -16,13 +17,10 @@ static vol_node *search_token(vol_node *group, uint64_t token) {
             vol_token_of_link(vol_links_at(group, i)) == token &&
             vol_link_open(vol_links_at(group, i), NULL) == ZB_OK)
             found = vol_links_at(group, i)->node;
-    for (size_t i = 0; i < vol_links_count(group) && !found; i++) {
-        vol_link *link = vol_links_at(group, i);
-        found = vol_link_open(link, NULL) == ZB_OK && link->node ? search_token(link->node, token)
-                                                                 : NULL;
-        if (!found)
-            vol_link_forget(link);
-    }
+    vol_children walk = {.group = group, .passes_unopened = true};
+    for (vol_node *child; !found && (child = vol_children_next(&walk, NULL));)
+        if (!(found = search_token(child, token)))
+            vol_link_forget(walk.link);
     return found;
 }
 

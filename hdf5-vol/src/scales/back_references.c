@@ -8,6 +8,7 @@
 #include "scales/dimensions.h"
 #include "scales/scale_paths.h"
 #include "scales/scales.h"
+#include "tree/children.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,23 +62,20 @@ static enum zb_code each_below(vol_node *group, vol_back_visit *visit, void *con
     bool is_any = false;
     if (group->all_stated == now)
         return ZB_OK;
-    enum zb_code first = vol_node_list(group, err);
-    if (first) {
-        *any = true;
-        return first;
-    }
-    for (size_t i = 0; i < vol_links_count(group); i++) {
-        vol_link *link = vol_links_at(group, i);
-        vol_node *node = vol_link_open(link, NULL) == ZB_OK ? link->node : NULL;
-        if (node && node->kind == VOL_GROUP) {
+    vol_children walk = {.group = group, .passes_unopened = true};
+    enum zb_code first = ZB_OK;
+    for (vol_node *node; (node = vol_children_next(&walk, err));) {
+        if (node->kind == VOL_GROUP) {
             const enum zb_code code = each_below(node, visit, context, &is_any, first ? NULL : err);
             first = first ? first : code;
-        } else if (node && is_unstated(node)) {
+        } else if (is_unstated(node)) {
             is_any = true;
             visit(node, context);
         }
-        while (i < vol_links_count(group) && vol_links_at(group, i) != link)
-            i++; /* looking for scales may have moved it */
+    }
+    if (walk.code) {
+        *any = true;
+        return walk.code;
     }
     if (!is_any)
         group->all_stated = now;

@@ -18,12 +18,11 @@
 /* The scale of that number in a group; NULL when there is none that is open. */
 static const vol_node *find_in(const vol_node *group, uint64_t number) {
     uint64_t its;
-    for (size_t i = 0; i < vol_links_count(group); i++) {
-        vol_node *node = vol_links_at(group, i)->node;
-        if (node && vol_dims_is_scale(node) && zb_json_uint64(vol_attribute(node, NUMBER), &its) &&
+    size_t at = 0;
+    for (vol_node *node; (node = vol_links_opened(group, &at));)
+        if (vol_dims_is_scale(node) && zb_json_uint64(vol_attribute(node, NUMBER), &its) &&
             its == number)
             return node;
-    }
     return NULL;
 }
 

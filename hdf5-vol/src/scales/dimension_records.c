@@ -8,6 +8,7 @@
 #include "links/places.h"
 #include "scales/dimensions.h"
 #include "scales/scales.h"
+#include "tree/children.h"
 #include "tree/side.h"
 #include "tree/waiting.h"
 #include "tree/waiting_store.h"
@@ -56,11 +57,9 @@ static bool has_dimension(vol_node *array, uint32_t d, vol_node *group, const ch
 
 /* The length that arrays of the group have along the dimension, if they differ from the record. */
 static uint64_t length_beside(vol_node *group, const char *name, uint64_t length) {
-    for (size_t i = 0; i < vol_links_count(group); i++) {
-        vol_link_open(vol_links_at(group, i), NULL); /* one that cannot be read has no length */
-        vol_node *array = vol_links_at(group, i)->node;
-        const zb_array_info *info =
-            array && array->kind == VOL_DATASET ? zb_node_array(array->zarr) : NULL;
+    vol_children walk = {.group = group, .passes_unopened = true};
+    for (vol_node *array; (array = vol_children_next(&walk, NULL));) {
+        const zb_array_info *info = array->kind == VOL_DATASET ? zb_node_array(array->zarr) : NULL;
         for (uint32_t d = 0; info && info->dimension_names && d < info->ndim; d++)
             if (info->shape[d] != length && has_dimension(array, d, group, name))
                 return info->shape[d];
@@ -142,11 +141,11 @@ static void print_record(zb_json_writer *w, const vol_node *node) {
 
 static enum zb_code print(vol_node *group, char **out, zb_error *err) {
     enum zb_code code = ZB_OK;
-    size_t count;
+    size_t count, at = 0;
     *out = NULL;
-    for (size_t i = 0; i < vol_links_count(group) && !code; i++)
-        if (vol_links_at(group, i)->node && vol_links_at(group, i)->node->is_dimension)
-            code = vol_waiting_flush(vol_links_at(group, i)->node, err);
+    for (vol_node *child; !code && (child = vol_links_opened(group, &at));)
+        if (child->is_dimension)
+            code = vol_waiting_flush(child, err);
     if (code)
         return code;
     vol_link **list = list_records(group, &count);
@@ -172,7 +171,7 @@ static enum zb_code print(vol_node *group, char **out, zb_error *err) {
 }
 
 static bool is_waiting_dimension(const vol_node *node) {
-    return node && node->is_dimension && vol_waiting_now(node);
+    return node->is_dimension && vol_waiting_now(node);
 }
 
 /* Stores the records of the open file (NULL: none), whose changes are those since they were read or
@@ -200,14 +199,14 @@ static enum zb_code store(vol_node *group, const char *text, zb_error *err) {
 
 enum zb_code vol_records_store(vol_node *group, zb_error *err) {
     char *text;
+    size_t at = 0;
     if (group->kind != VOL_GROUP || !group->zarr || !group->file->writable ||
         !group->file->dimensions)
         return ZB_OK;
     /* A group that was never listed has the records that it had, and those that are new. */
     bool any = vol_links_are_listed(group) && records_of(group);
-    for (size_t i = 0; i < vol_links_count(group); i++)
-        any |= has_record(vol_links_at(group, i)->node) ||
-               is_waiting_dimension(vol_links_at(group, i)->node);
+    for (const vol_node *child; (child = vol_links_opened(group, &at));)
+        any |= has_record(child) || is_waiting_dimension(child);
     enum zb_code code = any ? vol_node_list(group, err) : ZB_OK;
     if (code || !any)
         return code;

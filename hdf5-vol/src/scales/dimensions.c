@@ -17,6 +17,7 @@
 #include "scales/dimension_uses.h"
 #include "scales/dimensions.h"
 #include "scales/scales.h"
+#include "tree/children.h"
 #include "tree/waiting.h"
 
 #include "links/links.h"
@@ -278,29 +279,20 @@ static bool is_given_scale(vol_node *array, uint32_t d) {
 }
 
 enum zb_code vol_dims_complete(vol_node *group, zb_error *err) {
-    enum zb_code code = ZB_OK;
+    vol_children walk = {.group = group};
     if (group->file->options.dimensions != VOL_DIMENSIONS_ON)
         return ZB_OK;
-    for (size_t i = 0; i < vol_links_count(group) && !code; i++) {
-        vol_link *link = vol_links_at(group, i);
-        code = vol_link_open(link, err);
-        vol_node *array = code ? NULL : link->node;
-        if (code == ZB_ENOTFOUND) /* another process has deleted it */
-            code = ZB_OK;
-        const zb_array_info *info = array && array->kind == VOL_DATASET && !array->is_dimension
-                                        ? zb_node_array(array->zarr)
-                                        : NULL;
+    for (vol_node *array; (array = vol_children_next(&walk, err));) {
+        const zb_array_info *info =
+            array->kind == VOL_DATASET && !array->is_dimension ? zb_node_array(array->zarr) : NULL;
         if (!info || !info->dimension_names || vol_dims_is_scale(array))
             continue;
-        for (uint32_t d = 0; d < info->ndim && !code; d++) {
+        for (uint32_t d = 0; d < info->ndim && !walk.code; d++) {
             const char *name = info->dimension_names[d];
             if (is_link_name(name) && !find_scale(array, d) && !is_given_scale(array, d) &&
                 !vol_links_find(group, name))
-                code = add_dimension(group, link->node, d, err);
+                walk.code = add_dimension(group, array, d, err);
         }
-        /* Children are sorted by name: those just added may have moved this array. */
-        while (vol_links_at(group, i) != link)
-            i++;
     }
-    return code;
+    return walk.code;
 }

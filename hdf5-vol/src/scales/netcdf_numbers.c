@@ -33,8 +33,9 @@ void vol_numbers_asked(vol_node *dataset, const char *name) {
 static bool find_number(const vol_node *node) {
     if (node->kind == VOL_DATASET && (vol_attribute(node, NUMBER) || vol_attribute(node, NUMBERS)))
         return true;
-    for (size_t i = 0; i < vol_links_count(node); i++)
-        if (vol_links_at(node, i)->node && find_number(vol_links_at(node, i)->node))
+    size_t at = 0;
+    for (const vol_node *child; (child = vol_links_opened(node, &at));)
+        if (find_number(child))
             return true;
     return false;
 }

@@ -9,6 +9,7 @@
 #include "scales/scale_names.h"
 #include "scales/scale_paths.h"
 #include "scales/scales.h"
+#include "tree/children.h"
 #include "tree/side.h"
 
 #include <stdlib.h>
@@ -22,11 +23,10 @@ static enum zb_code each_below(vol_node *node, act_on_scales act, void *context,
     const zb_json *scales = node->kind == VOL_DATASET ? vol_side_get(node, ZB_HDF5_SCALES) : NULL;
     if (zb_json_kind_of(scales) == ZB_JSON_OBJECT)
         return act(node, scales, context, err);
-    enum zb_code code = node->kind == VOL_GROUP ? vol_node_list(node, err) : ZB_OK;
-    for (size_t i = 0; i < vol_links_count(node) && !code; i++)
-        if (vol_link_open(vol_links_at(node, i), NULL) == ZB_OK && vol_links_at(node, i)->node)
-            code = each_below(vol_links_at(node, i)->node, act, context, err);
-    return code;
+    vol_children walk = {.group = node, .passes_unopened = true};
+    for (vol_node *child; (child = vol_children_next(&walk, err));)
+        walk.code = each_below(child, act, context, err);
+    return walk.code;
 }
 
 /* ---- Moves ---- */
@@ -83,21 +83,17 @@ enum zb_code vol_scales_moved(vol_node *top, const char *old_name, zb_error *err
 typedef struct conversion {
     vol_scale_paths paths; /* the first member */
     vol_node *original;    /* of the dataset */
-    vol_node *from, *to;   /* what was copied, and the copy */
+    const vol_copies *copies;
 } conversion;
 
-/* The node in one tree that is what `node` is in the other; NULL when there is none. */
-static vol_node *counterpart(const vol_node *node, const vol_node *top, vol_node *other) {
-    const char *rest = node->path + strlen(top->path);
-    return node == top ? other : vol_node_find(other, rest + (*rest == '/'), NULL);
-}
-
 static char *to_copied(vol_scale_paths *paths, const char *text) {
-    conversion *self = (conversion *)paths;
-    const vol_node *old = vol_place_node(self->original, text), *now = old;
+    const conversion *self = (const conversion *)paths;
+    const vol_copies *copies = self->copies;
+    const vol_node *old = vol_place_node(self->original, text);
+    const vol_node *now = old ? copies->copy_of(copies->context, old) : NULL;
     char *way = NULL;
-    if (old && vol_place_is_below(old, self->from))
-        now = counterpart(old, self->from, self->to);
+    if (old && !now && !vol_place_is_below(old, copies->top))
+        now = old;
     if (now && now->file == paths->dataset->file && !paths->error.code)
         (void)vol_place_text(paths->dataset, now, NULL, &way, &paths->error);
     return way;
@@ -143,28 +139,26 @@ static enum zb_code print_scales(conversion *how, const zb_json *scales, char **
     return how->paths.error.code;
 }
 
-static enum zb_code copy_one(vol_node *dataset, const zb_json *scales, void *context,
-                             zb_error *err) {
-    conversion how = *(const conversion *)context;
-    const char *others[ZB_MAX_NDIM];
-    char *json;
-    how.paths.dataset = dataset;
-    how.original = counterpart(dataset, how.to, how.from);
-    if (!how.original || !vol_scales_count(dataset, scales, how.original->name))
-        return ZB_OK;
-    enum zb_code code = print_scales(&how, scales, &json, err);
-    for (uint32_t d = 0; d < zb_node_array(dataset->zarr)->ndim; d++)
-        others[d] = vol_scales_name_now(dataset, d);
-    if (!code)
-        code = vol_scales_set(dataset, json, others, err);
-    free(json);
-    return code;
+void vol_scales_before_copies(vol_file *from, vol_file *to) {
+    vol_moved_outdate(from);
+    vol_moved_outdate(to);
+    vol_scales_name_dimensions(to);
 }
 
-enum zb_code vol_scales_copied(vol_node *from, vol_node *to, zb_error *err) {
-    conversion how = {.paths = {.convert = to_copied}, .from = from, .to = to};
-    vol_moved_outdate(from->file);
-    vol_moved_outdate(to->file);
-    vol_scales_name_dimensions(to->file);
-    return each_below(to, copy_one, &how, err);
+enum zb_code vol_scales_copied(const vol_copies *copies, vol_node *node, vol_node *copy,
+                               zb_error *err) {
+    const zb_json *scales = copy->kind == VOL_DATASET ? vol_side_get(copy, ZB_HDF5_SCALES) : NULL;
+    conversion how = {
+        .paths = {.convert = to_copied, .dataset = copy}, .original = node, .copies = copies};
+    const char *others[ZB_MAX_NDIM];
+    char *json;
+    if (zb_json_kind_of(scales) != ZB_JSON_OBJECT || !vol_scales_count(copy, scales, node->name))
+        return ZB_OK;
+    enum zb_code code = print_scales(&how, scales, &json, err);
+    for (uint32_t d = 0; d < zb_node_array(copy->zarr)->ndim; d++)
+        others[d] = vol_scales_name_now(copy, d);
+    if (!code)
+        code = vol_scales_set(copy, json, others, err);
+    free(json);
+    return code;
 }

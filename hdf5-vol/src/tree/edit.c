@@ -357,10 +357,9 @@ static bool is_linked(vol_node *node) {
                   (node->kind == VOL_DATASET && vol_side_get(node, ZB_HDF5_SCALES));
     for (size_t i = 0; entries && i < entries->count && !linked; i++)
         linked = entries->link[i]->kind == VOL_LINK_ALIAS;
-    for (size_t i = 0; i < vol_links_count(node) && !linked; i++) {
-        vol_node *child = vol_links_at(node, i)->node;
-        linked = child && is_linked(child);
-    }
+    size_t at = 0;
+    for (vol_node *child; !linked && (child = vol_links_opened(node, &at));)
+        linked = is_linked(child);
     return linked;
 }
 

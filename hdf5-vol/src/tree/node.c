@@ -36,10 +36,10 @@ void vol_node_unpin(vol_node *node) {
 enum zb_code vol_node_each_below(vol_node *node, enum zb_code (*act)(vol_node *, zb_error *),
                                  zb_error *err) {
     enum zb_code first = act(node, err);
-    for (size_t i = 0; i < vol_links_count(node); i++) {
+    size_t at = 0;
+    for (vol_node *child; (child = vol_links_opened(node, &at));) {
         zb_error other;
-        vol_node *child = vol_links_at(node, i)->node;
-        enum zb_code code = child ? vol_node_each_below(child, act, first ? &other : err) : ZB_OK;
+        const enum zb_code code = vol_node_each_below(child, act, first ? &other : err);
         first = first ? first : code;
     }
     return first;

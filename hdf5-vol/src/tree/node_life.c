@@ -68,8 +68,9 @@ static void close_ids(vol_node *node) {
 void vol_node_free(vol_node *node) {
     if (!node)
         return;
-    for (size_t i = 0; i < vol_links_count(node); i++)
-        vol_node_free(vol_links_at(node, i)->node);
+    size_t at = 0;
+    for (vol_node *child; (child = vol_links_opened(node, &at));)
+        vol_node_free(child);
     vol_links_clear(node); /* entries are in both lists */
     vol_link_entries_forget(node);
     vol_alias_list_free(node->aliases);

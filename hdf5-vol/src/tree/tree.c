@@ -364,9 +364,9 @@ enum zb_code vol_walk_count(const vol_file *file, uint64_t *count, zb_error *err
 static void loosen(vol_node *node) {
     vol_token_unregister(node);
     vol_token_loosen(node);
-    for (size_t i = 0; i < vol_links_count(node); i++)
-        if (vol_links_at(node, i)->node)
-            loosen(vol_links_at(node, i)->node);
+    size_t at = 0;
+    for (vol_node *child; (child = vol_links_opened(node, &at));)
+        loosen(child);
 }
 
 /* A node that has lost its link, with all below it. */
@@ -432,13 +432,11 @@ static enum zb_code place_one(vol_node *node, const char *name, zb_error *err) {
 /* The same with all below it. What another program has deleted below becomes loose. */
 static enum zb_code place_again(vol_node *node, const char *name, zb_error *err) {
     enum zb_code code = place_one(node, name, err);
-    for (size_t i = 0; i < vol_links_count(node); i++) {
-        vol_node *child = vol_links_at(node, i)->node;
-        if (!child)
-            continue;
+    size_t at = 0;
+    for (vol_node *child; (child = vol_links_opened(node, &at));) {
         vol_token_unregister(child);
         const enum zb_code below =
-            place_again(child, vol_links_at(node, i)->name, code ? NULL : err);
+            place_again(child, vol_links_at(node, at - 1)->name, code ? NULL : err);
         code = code || below == ZB_ENOTFOUND ? code : below;
     }
     return code;

@@ -125,10 +125,9 @@ enum zb_code vol_owners_flush_below(vol_node *node, vol_owners handle, zb_error 
     enum zb_code data = vol_writer_flush(node, heard);
     enum zb_code first = vol_waiting_flush(node, data ? &unheard : heard);
     first = heard == err ? (data ? data : first) : ZB_OK;
-    for (size_t i = 0; i < vol_links_count(node); i++) {
-        vol_node *child = vol_links_at(node, i)->node;
-        enum zb_code code =
-            child ? vol_owners_flush_below(child, handle, first ? &unheard : err) : ZB_OK;
+    size_t at = 0;
+    for (vol_node *child; (child = vol_links_opened(node, &at));) {
+        const enum zb_code code = vol_owners_flush_below(child, handle, first ? &unheard : err);
         first = first ? first : code;
     }
     return first;
@@ -136,9 +135,9 @@ enum zb_code vol_owners_flush_below(vol_node *node, vol_owners handle, zb_error 
 
 bool vol_owners_wait_below(vol_node *node, vol_owners handle) {
     bool any = vol_owners_wait(node) && vol_owners_concern(node, handle);
-    for (size_t i = 0; i < vol_links_count(node) && !any; i++)
-        any = vol_links_at(node, i)->node &&
-              vol_owners_wait_below(vol_links_at(node, i)->node, handle);
+    size_t at = 0;
+    for (vol_node *child; !any && (child = vol_links_opened(node, &at));)
+        any = vol_owners_wait_below(child, handle);
     return any;
 }
 
@@ -150,7 +149,7 @@ void vol_owners_abandon_below(vol_node *node, vol_owners handles) {
         vol_node_attrs_outdate(node);
     }
     vol_owners_drop(node, handles);
-    for (size_t i = 0; i < vol_links_count(node); i++)
-        if (vol_links_at(node, i)->node)
-            vol_owners_abandon_below(vol_links_at(node, i)->node, handles);
+    size_t at = 0;
+    for (vol_node *child; (child = vol_links_opened(node, &at));)
+        vol_owners_abandon_below(child, handles);
 }
