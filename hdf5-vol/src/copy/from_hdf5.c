@@ -12,6 +12,7 @@
 #include "copy/attributes_to_hdf5.h"
 #include "copy/data.h"
 #include "copy/imported.h"
+#include "copy/indexed.h"
 #include "copy/links.h"
 #include "copy/references.h"
 #include "copy/scale_references.h"
@@ -195,6 +196,11 @@ static enum zb_code take_zarr_type(h5_lib *lib, hid_t source, hid_t type, zb_dty
     return good ? ZB_OK : vol_fail_narrow(err);
 }
 
+/* Whether datasets stay where they are. */
+static bool is_indexed(const import_job *job) {
+    return job->handle->file->options.shards.cut == VOL_CUT_FILE;
+}
+
 static void note_top(const import_job *job, vol_node *made) {
     if (!*job->top)
         *job->top = made;
@@ -211,6 +217,8 @@ static herr_t make_dataset(const import_job *job, hid_t source, hid_t space, con
     enum zb_code code = vol_spec_make(job->handle->file, form->type, space, dcpl, &spec, &err);
     if (!code)
         code = take_zarr_type(lib, source, form->type, &detail, &spec, &err);
+    if (!code && is_indexed(job))
+        code = vol_indexed_describe(lib, form->type, dcpl, &spec, &err);
     if (!code)
         code = vol_edit_create_array(place, &spec.spec, out, &err);
     if (!code)
@@ -244,7 +252,8 @@ static herr_t import_dataset(const import_job *job, const import_source *from,
     if (result >= 0)
         result = remember(job, from, node);
     if (result >= 0)
-        result = vol_data_from_hdf5(&data, source, &form, space, node);
+        result = is_indexed(job) ? vol_indexed_take(lib, job->dxpl, source, node)
+                                 : vol_data_from_hdf5(&data, source, &form, space, node);
     vol_release_id(lib, form.type);
     vol_release_id(lib, space);
     return result < 0 ? -1 : complete(job, from, node);
