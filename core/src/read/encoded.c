@@ -111,6 +111,12 @@ enum zb_chain_way zb_chain_compare(const zb_chain *from, const zb_chain *to, con
                                              [ZB__CHAIN_REWRAPPED] = ZB_CHAIN_REWRAPPED,
                                              [ZB__CHAIN_ANEW] = ZB_CHAIN_ANEW,
                                              [ZB__CHAIN_NONE] = ZB_CHAIN_NONE};
+    const char *moves = getenv("ZARRBRIDGE_MOVE_CHUNKS");
+    if (moves && strcmp(moves, "no") == 0) {
+        if (reason)
+            *reason = "ZARRBRIDGE_MOVE_CHUNKS=no";
+        return ZB_CHAIN_NONE;
+    }
     const zb__chain_change change = zb__chain_compare(from->layout, to->layout);
     if (reason)
         *reason = change.reason;
