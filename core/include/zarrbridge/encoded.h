@@ -53,8 +53,8 @@ enum zb_chain_way {
 };
 
 /* Always ZB_CHAIN_NONE where the variable ZARRBRIDGE_MOVE_CHUNKS is "no": who converts then goes by
-   elements. *reason: why bytes do not stay as they are, a text that lasts; NULL for ZB_CHAIN_SAME. `reason`
-   may be NULL. */
+   elements. *reason: why bytes do not stay as they are, a text that lasts; NULL for ZB_CHAIN_SAME.
+   `reason` may be NULL. */
 ZB_API enum zb_chain_way zb_chain_compare(const zb_chain *from, const zb_chain *to,
                                           const char **reason);
 
