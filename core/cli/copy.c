@@ -12,15 +12,34 @@
 #include "progress.h"
 #include "report.h"
 #include "zarrbridge/change.h"
+#include "zarrbridge/conventions.h"
 #include "zarrbridge/door.h"
 
-enum { OPTION_DOOR = 'd', OPTION_SHARDS = 256 };
+enum { OPTION_DOOR = 'd', OPTION_VERBOSE = 'v', OPTION_SHARDS = 256 };
 
-/* "none", or extents with commas between. `shape`: ZB_MAX_NDIM of them. */
+static bool choose_default(void *context, const zb_node *array, uint64_t *shape) {
+    const zb_array_info *info = zb_node_array(array);
+    (void)context;
+    return info->ndim > 0 && zb_default_shard(info->ndim, info->shape, info->dtype.size, NULL,
+                                              info->inner_shape, shape);
+}
+
+static void tell_way(void *context, const char *path, const char *way) {
+    progress *const *shown = context;
+    progress_pause(*shown);
+    fprintf(stderr, "/%s: %s\n", path, way);
+    progress_resume(*shown);
+}
+
+/* "auto", "none", or extents with commas between. `shape`: ZB_MAX_NDIM of them. */
 static bool parse_shards(const char *text, zb_copy_options *out, uint64_t *shape) {
     *out = (zb_copy_options){.reshards = true, .shard_shape = shape};
     if (strcmp(text, "none") == 0)
         return true;
+    if (strcmp(text, "auto") == 0) {
+        out->choose = choose_default;
+        return true;
+    }
     for (;;) {
         char *end;
         errno = 0;
@@ -72,7 +91,7 @@ static enum zb_code pack(const cli_call *call, zb_error *err) {
     return code;
 }
 
-static enum zb_code copy_node(const cli_call *call, const zb_copy_options *options, zb_error *err) {
+static enum zb_code copy_node(const cli_call *call, zb_copy_options *options, zb_error *err) {
     const char *source = call->arguments[0], *target = call->arguments[1];
     place from, to = {.hierarchy = NULL};
     progress *shown = NULL;
@@ -83,6 +102,9 @@ static enum zb_code copy_node(const cli_call *call, const zb_copy_options *optio
     if (!code) {
         zb_hierarchy_set_sync(to.hierarchy, ZB_SYNC_CLOSE);
         shown = progress_begin(call, from.hierarchy, from.node);
+        options->context = &shown;
+        if (cli_option(call, OPTION_VERBOSE))
+            options->tell = tell_way;
         code = zb_node_copy_as(from.hierarchy, from.node, to.hierarchy, to.node, options, err);
     }
     if (!code)
@@ -112,7 +134,8 @@ static int copy(const cli_call *call) {
     if (!to_zip && cli_option(call, OPTION_DOOR))
         return cli_misuse(call, "--door makes an archive: NEW ends in .zip");
     if (shards && !parse_shards(shards, &options, shape))
-        return cli_misuse(call, "--shards is '%s', expected none, or numbers as 2048,2048", shards);
+        return cli_misuse(call, "--shards is '%s', expected auto, none, or numbers as 2048,2048",
+                          shards);
     if (shards && to_zip)
         return cli_misuse(call, "an archive is made of a store as it is: copy the store with "
                                 "--shards first");
@@ -146,9 +169,10 @@ const cli_command command_copy = {
         (const struct argp_option[]){
             {"shards", OPTION_SHARDS, "SHAPE", 0,
              "extents of shards, up to whole inner chunks, for all arrays of so many dimensions; "
-             "none: "
-             "arrays without",
+             "none: arrays without; auto: about 64 MiB each for arrays above 256 MiB",
              0},
+            {"verbose", OPTION_VERBOSE, NULL, 0,
+             "tell of each array which way its chunks went, and why not a shorter one", 0},
             {"door", OPTION_DOOR, NULL, 0,
              "make an archive that is a door to itself: an HDF5 file in its first bytes, so that "
              "netCDF's programs open it, too",

@@ -79,6 +79,9 @@ char *doctor_vprint(const char *format, va_list args) ZB_PRINTF(1, 0);
 /* The file of that name in the first directory that has one; malloc'ed, NULL where none has. */
 char *doctor_file_in(const doctor_list *directories, const char *name);
 
+/* HDF5's libraries (doctor_hdf5.c). */
+doctor_list doctor_hdf5_libraries(void);
+
 /* The connector that an HDF5 of the machine finds (doctor_hdf5.c); malloc'ed, or NULL. */
 char *doctor_hdf5_connector(void);
 

@@ -261,8 +261,7 @@ static void clear(hdf5 *h) {
     doctor_probe_clear(h->answer);
 }
 
-/* The libraries of the machine. */
-static doctor_list find_libraries(void) {
+doctor_list doctor_hdf5_libraries(void) {
     static const char *const patterns[] = {"libhdf5_serial.so.[0-9]*", "libhdf5.so.[0-9]*",
                                            "libhdf5_openmpi.so.[0-9]*", "libhdf5_mpich.so.[0-9]*",
                                            NULL};
@@ -271,7 +270,7 @@ static doctor_list find_libraries(void) {
 
 char *doctor_hdf5_connector(void) {
     const doctor asking = {.seconds = 10};
-    doctor_list libraries = find_libraries();
+    doctor_list libraries = doctor_hdf5_libraries();
     char *found = NULL;
     for (size_t i = 0; i < libraries.count && !found; i++) {
         doctor_probe answer = doctor_call(&asking, ask_library, libraries.text[i]);
@@ -285,7 +284,7 @@ char *doctor_hdf5_connector(void) {
 }
 
 void doctor_hdf5(doctor *d) {
-    doctor_list libraries = find_libraries();
+    doctor_list libraries = doctor_hdf5_libraries();
     hdf5 *all = calloc(libraries.count + 1, sizeof *all);
     doctor_probe *answers = calloc(libraries.count + 1, sizeof *answers);
     const char *nearby = NULL;

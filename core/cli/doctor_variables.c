@@ -18,9 +18,9 @@ extern char **environ;
 
 /* Besides those of limits. tests/doctor/test_doctor.py compares them with the sources. */
 static const char *const own_names[] = {
-    "ZARRBRIDGE_INTERRUPT", "ZARRBRIDGE_LINKS_TO",       "ZARRBRIDGE_LOCKS",
-    "ZARRBRIDGE_MACHINES",  "ZARRBRIDGE_REMOTE_LIBRARY", "ZARRBRIDGE_REMOTE_MISSING_403",
-    "ZARRBRIDGE_VERBOSE"};
+    "ZARRBRIDGE_INTERRUPT",          "ZARRBRIDGE_LINKS_TO",    "ZARRBRIDGE_LOCKS",
+    "ZARRBRIDGE_MACHINES",           "ZARRBRIDGE_MOVE_CHUNKS", "ZARRBRIDGE_REMOTE_LIBRARY",
+    "ZARRBRIDGE_REMOTE_MISSING_403", "ZARRBRIDGE_VERBOSE"};
 
 /* Of HDF5 and GDAL, as far as they decide on plugins, and of the driver. */
 static const char *const host_names[] = {

@@ -149,6 +149,18 @@ def plan(bench):
             bench.add(row, "zarr-python", [sys.executable, "-c", PYTHON_RESHARD, source, out,
                                            "none" if shape == "none" else "x"], out)
             bench.add(row, "cp -r of the result", ["cp", "-r", f / f"{name}_{other}.zarr", out], out)
+    for kind in ("chunks", "shards"):
+        source, row = f / f"raw_{kind}.zarr", f"raw {kind}, as they are"
+        bench.add(row, "zarrbridge", [bench.builds["zarrbridge"] / "core/zarrbridge", "copy", "-q", source, out], out)
+        bench.add(row, "cp -r of the result", ["cp", "-r", source, out], out)
+    indexed = f / "indexed.h5"
+    for name in ("gzip", "raw"):
+        row, program = f"{name}.h5, index in place", bench.builds["zarrbridge"] / "core/zarrbridge"
+        cut = f"rm -f {indexed}; cp {f / name}.h5 {indexed}"
+        bench.add(row, "its copy", ["sh", "-c", cut], out)
+        bench.add(row, "its copy, and zarrbridge index",
+                  ["sh", "-c", f"{cut}; {program} index -q {indexed} dem {out}"], out,
+                  HDF5_PLUGIN_PATH=str(bench.builds["zarrbridge"] / "hdf5-vol/plugins"))
 
 
 def plan_tiffs(bench):

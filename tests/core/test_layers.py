@@ -31,7 +31,7 @@ PUBLIC = {
     "hierarchy": "hierarchy", "sys/hierarchy": "hierarchy", "node": "node", "hdf5_extension": "extension",
     "gdal_extension": "extension",
     "moved": "extension", "node_edit": "change",
-    "read": "read", "encoded": "read", "write": "write", "change": "change", "check": "check",
+    "read": "read", "encoded": "read", "write": "write", "file_shard": "write", "change": "change", "check": "check",
     "conventions": "conventions", "companions": "conventions", "multiscales": "conventions", "pyramid": "pyramid", "door": "door",
 }
 

@@ -164,6 +164,12 @@ typedef struct zb_copy_options {
     bool reshards; /* arrays get other shards, or none */
     uint32_t ndim; /* those of so many dimensions alone; 0: all, which lose their shards */
     const uint64_t *shard_shape; /* [ndim]: extents of shards, made larger to whole inner chunks */
+    /* Sets the extents of an array's shards, in place of those above; false: it stays as it is.
+       NULL: the same for all. */
+    bool (*choose)(void *context, const zb_node *array, uint64_t *shape);
+    /* Is told which way the chunks of each array went, and why not a shorter one; NULL: nobody. */
+    void (*tell)(void *context, const char *path, const char *way);
+    void *context; /* of both */
 } zb_copy_options;
 
 /* zb_node_copy with changes. Arrays keep their inner chunks: these move as they are encoded, and

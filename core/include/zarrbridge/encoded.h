@@ -42,8 +42,9 @@ ZB_API enum zb_code zb_chain_new(const zb_node *array, const char *codecs, zb_ch
 
 ZB_API void zb_chain_free(zb_chain *chain); /* NULL is allowed */
 
-/* *reason: why bytes do not stay as they are, a text that lasts; NULL for ZB_CHAIN_SAME. `reason`
-   may be NULL. */
+/* Always ZB_CHAIN_NONE where the variable ZARRBRIDGE_MOVE_CHUNKS is "no": who converts then goes by
+   elements. *reason: why bytes do not stay as they are, a text that lasts; NULL for ZB_CHAIN_SAME.
+   `reason` may be NULL. */
 ZB_API enum zb_chain_way zb_chain_compare(const zb_chain *from, const zb_chain *to,
                                           const char **reason);
 

@@ -36,6 +36,7 @@
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/encoded.h"
 #include "zarrbridge/error.h"
+#include "zarrbridge/file_shard.h"
 #include "zarrbridge/hdf5_extension.h"
 #include "zarrbridge/hierarchy.h"
 #include "zarrbridge/json.h"

@@ -55,6 +55,20 @@ static char *target_of(const converting *c, const char *path) {
     return *below ? zb__path_join(c->to_path, below) : strdup(c->to_path);
 }
 
+static void tell(const converting *c, const char *path, const char *way) {
+    if (c->options && c->options->tell)
+        c->options->tell(c->options->context, path, way);
+}
+
+static enum zb_code move_chunks(const converting *c, const zb_node *node, const zb_node *copy,
+                                zb_error *err) {
+    char way[ZB__WAY_SIZE];
+    enum zb_code code = zb__chunks_move(node, copy, way, err);
+    if (!code)
+        tell(c, node->path, way);
+    return code;
+}
+
 /* ---- Files of other programs ---- */
 
 static enum zb_code copy_others(const converting *c, const zb__names *others, zb_error *err) {
@@ -173,7 +187,7 @@ static enum zb_code convert_array(converting *c, const zb_node *node, const char
     if (code)
         return code;
     note_made(c, copy);
-    code = zb__chunks_move(node, copy, err);
+    code = move_chunks(c, node, copy, err);
     return code ? code : copy_others_of_array(c, node, copy, err);
 }
 
@@ -230,7 +244,7 @@ static enum zb_code reshard_array(converting *c, const zb_node *node, const char
     if (code)
         return code;
     note_made(c, copy);
-    code = zb__chunks_move(node, copy, err);
+    code = move_chunks(c, node, copy, err);
     if (!code)
         code = zb__hidden_copy(c->from, node->path, c->to, target, err);
     return code ? code : copy_others_of_array(c, node, copy, err);
@@ -242,6 +256,8 @@ static enum zb_code copy_array(converting *c, const char *path, const char *targ
     /* One that cannot be opened again is not deleted after a failure. */
     if (!code && zb_node_open(c->to, target, &copy, NULL) == ZB_OK)
         note_made(c, copy);
+    if (!code)
+        tell(c, path, "its files are copied as they are");
     return code;
 }
 
@@ -348,7 +364,8 @@ static enum zb_code convert(converting *c, const zb__older *older, zb_error *err
 }
 
 static enum zb_code check_options(const zb_copy_options *options, zb_error *err) {
-    for (uint32_t d = 0; options && options->reshards && d < options->ndim; d++) {
+    for (uint32_t d = 0; options && options->reshards && !options->choose && d < options->ndim;
+         d++) {
         if (options->shard_shape[d] == 0 || options->ndim > ZB_MAX_NDIM)
             return zb_fail(err, ZB_EINVAL, "a shard has 1 to %d extents, each of at least 1",
                            ZB_MAX_NDIM);
@@ -375,6 +392,8 @@ enum zb_code zb_node_copy_as(zb_hierarchy *from, const char *from_path, zb_hiera
         if (code)
             zb_error_prefix(err, code, "copying /%s of store %s to /%s of store %s", from_path,
                             from->store->label, to_path, to->store->label);
+    } else if (!code) {
+        tell(&c, from_path, "all files are copied as they are");
     }
     zb__names_free(&older.nodes);
     zb__names_free(&older.others);

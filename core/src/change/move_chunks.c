@@ -9,6 +9,7 @@
  */
 #include "change/move_chunks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -311,22 +312,30 @@ static enum zb_code move_encoded(moving *m, zb_error *err) {
 
 /* Whether chunks move as they are encoded; if so, the caller frees m->chain. Numbers of chunks have
    to fit 64 bits. */
-static bool may_move(moving *m) {
-    zb_chain *to;
-    if (zb__array_count_chunks(m->to->array) == UINT64_MAX ||
-        zb_chain_of(m->from, &m->chain, NULL) != ZB_OK)
-        return false;
-    bool may = zb_chain_of(m->to, &to, NULL) == ZB_OK;
-    if (may) {
-        may = zb_chain_compare(m->chain, to, NULL) != ZB_CHAIN_NONE;
-        zb_chain_free(to);
+static bool may_move(moving *m, char *way) {
+    static const char *const words[] = {[ZB_CHAIN_SAME] = "encoded chunks move",
+                                        [ZB_CHAIN_REWRAPPED] = "encoded chunks move",
+                                        [ZB_CHAIN_ANEW] = "chunks are decoded and encoded",
+                                        [ZB_CHAIN_NONE] = "elements are copied"};
+    enum zb_chain_way chosen = ZB_CHAIN_NONE;
+    const char *why = "there are too many chunks";
+    zb_error err = {.code = ZB_OK};
+    zb_chain *to = NULL;
+    if (zb__array_count_chunks(m->to->array) != UINT64_MAX) {
+        why = err.message;
+        if (zb_chain_of(m->from, &m->chain, &err) == ZB_OK &&
+            zb_chain_of(m->to, &to, &err) == ZB_OK)
+            chosen = zb_chain_compare(m->chain, to, &why);
     }
-    if (!may)
-        zb_chain_free(m->chain);
-    return may;
+    snprintf(way, ZB__WAY_SIZE, "%s%s%s", words[chosen], why ? ": " : "", why ? why : "");
+    zb_chain_free(to);
+    if (chosen != ZB_CHAIN_NONE)
+        return true;
+    zb_chain_free(m->chain);
+    return false;
 }
 
-enum zb_code zb__chunks_move(const zb_node *from, const zb_node *to, zb_error *err) {
+enum zb_code zb__chunks_move(const zb_node *from, const zb_node *to, char *way, zb_error *err) {
     const zb_write_options options = {.sync = zb__hierarchy_sync(to->hierarchy)};
     boxes *b = calloc(1, sizeof *b);
     if (!b)
@@ -334,7 +343,7 @@ enum zb_code zb__chunks_move(const zb_node *from, const zb_node *to, zb_error *e
     moving m = {.from = from, .to = to, .boxes = b};
     b->node = from;
     enum zb_code code = zb_writer_open(to, &options, &b->writer, err);
-    if (!code && may_move(&m)) {
+    if (!code && may_move(&m, way)) {
         code = move_encoded(&m, err);
         zb_chain_free(m.chain);
     } else if (!code) {

@@ -7,7 +7,9 @@
 
 /* `to` has the source's shape, type and fill value, and nothing stored yet. Where both have
    innermost chunks of one shape, these move as they are encoded, as far as their chains allow
-   (encoded.h); else elements are read and written. Errors name what could not be read. */
-enum zb_code zb__chunks_move(const zb_node *from, const zb_node *to, zb_error *err);
+   (encoded.h); else elements are read and written. Errors name what could not be read. way: gets it
+   in words, with the reason why no shorter one; ZB__WAY_SIZE bytes. */
+#define ZB__WAY_SIZE 200
+enum zb_code zb__chunks_move(const zb_node *from, const zb_node *to, char *way, zb_error *err);
 
 #endif

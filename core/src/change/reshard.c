@@ -10,25 +10,36 @@
 #include "util/json_writer.h"
 #include "zarrbridge/encoded.h"
 
-/* The shape that the chunks of the array's grid get. */
-static void wanted_shape(const zb_array_info *info, const zb_copy_options *options,
-                         uint64_t *shape) {
+/* The shape that the chunks of the array's grid get; false where they are to stay as they are.
+   *has_shards: these are shards. */
+static bool wanted_shape(const zb_node *array, const zb_copy_options *options, uint64_t *shape,
+                         bool *has_shards) {
+    const zb_array_info *info = &array->array->info;
+    uint64_t chosen[ZB_MAX_NDIM] = {0};
+    *has_shards = options->choose || options->ndim;
+    if (options->choose ? !options->choose(options->context, array, chosen)
+                        : options->ndim && options->ndim != info->ndim)
+        return false;
+    const uint64_t *extents = options->choose ? chosen : options->shard_shape;
     for (uint32_t d = 0; d < info->ndim; d++) {
         const uint64_t inner = info->inner_shape[d];
-        const uint64_t wanted = options->ndim ? options->shard_shape[d] : inner;
+        const uint64_t wanted = *has_shards ? extents[d] : inner;
         const uint64_t whole = wanted / inner + (wanted % inner > 0);
         if (__builtin_mul_overflow(whole, inner, &shape[d]))
             shape[d] = wanted / inner * inner;
+        if (shape[d] == 0) /* chosen so */
+            shape[d] = inner;
     }
+    return true;
 }
 
 bool zb__reshard_is_due(const zb_node *array, const zb_copy_options *options) {
     const zb_array_info *info = &array->array->info;
     uint64_t shape[ZB_MAX_NDIM];
-    if (!options || !options->reshards || (options->ndim && options->ndim != info->ndim))
+    bool has_shards;
+    if (!options || !options->reshards || !wanted_shape(array, options, shape, &has_shards))
         return false;
-    wanted_shape(info, options, shape);
-    return (options->ndim != 0) != (info->shard_depth != 0) || info->shard_depth > 1 ||
+    return has_shards != (info->shard_depth != 0) || info->shard_depth > 1 ||
            memcmp(shape, info->chunk_shape, info->ndim * sizeof *shape) != 0;
 }
 
@@ -90,6 +101,7 @@ enum zb_code zb__reshard(const zb_node *array, const zb_copy_options *options,
                          zb__document *document, zb_error *err) {
     const zb_array_info *info = &array->array->info;
     uint64_t shape[ZB_MAX_NDIM];
+    bool has_shards;
     zb_chain *chain;
     enum zb_code code = zb_chain_of(array, &chain, err);
     if (code)
@@ -101,9 +113,9 @@ enum zb_code zb__reshard(const zb_node *array, const zb_copy_options *options,
     if (info->ndim == 0 || !inner || (sharding && zb_json_count(codecs) != 1))
         return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: its shards cannot be changed",
                        array->path);
-    wanted_shape(info, options, shape);
+    (void)wanted_shape(array, options, shape, &has_shards); /* it is due */
     zb_json_writer list = {.level = 0}, grid = {.level = 0};
-    print_codecs(&list, sharding, inner, info, options->ndim != 0);
+    print_codecs(&list, sharding, inner, info, has_shards);
     print_grid(&grid, shape, info->ndim);
     code = zb__document_take(document, "codecs", &list, err);
     enum zb_code second = zb__document_take(document, "chunk_grid", &grid, code ? NULL : err);

@@ -16,6 +16,12 @@
 #include "util/checked.h"
 #include "zarrbridge/error.h"
 
+/* What an encoded chunk of nothing but one value has at most of its elements' bytes, besides what
+   frames it; and the largest element that is looked at. */
+#define FILL_RATIO 32
+#define FILL_FRAME 64
+#define MOST_ITEM 32
+
 /* ---- Comparing ---------------------------------------------------------------------------- */
 
 static enum zb__stream stream_of(const zb__pipeline *pipeline, size_t i) {
@@ -259,6 +265,21 @@ static enum zb_code open_elements(const zb__chain_change *c, zb__scratch *scratc
         return zb__elements_open(c->from, scratch, elements, err);
     elements->data = elements->heap;
     return ZB_OK;
+}
+
+bool zb__chain_is_fill(const zb__chain_change *c, const void *fill, zb__scratch *scratch,
+                       const uint8_t *in, size_t size) {
+    const zb__pipeline *from = c->from->pipeline;
+    const zb_dtype dtype = from->dtype;
+    uint8_t own[MOST_ITEM];
+    zb__elements elements = {0};
+    if (c->way == ZB__CHAIN_NONE || from->is_variable || dtype.size > sizeof own ||
+        (from->codec_count > 0 && size > c->from->decoded_size / FILL_RATIO + FILL_FRAME) ||
+        zb__chunk_layout_check_stored(c->from, size, NULL) != ZB_OK ||
+        open_elements(c, scratch, in, size, &elements, NULL) != ZB_OK)
+        return false;
+    zb__convert(in_host_order(dtype), fill, 0, dtype, own, 0, 1);
+    return zb__is_all(elements.data, c->from->decoded_size / dtype.size, own, dtype.size);
 }
 
 static enum zb_code encode_elements(const zb__chain_change *c, zb__scratch *scratch,

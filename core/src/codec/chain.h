@@ -48,6 +48,11 @@ typedef struct zb__chain_edge {
 uint64_t zb__chain_bound(const zb__chain_change *change, const zb__chain_edge *edge,
                          const uint8_t *in, size_t size);
 
+/* Whether all elements of the chunk are the fill value, given in the host's order. Only chunks that
+   are as small as such ones are looked into; false also where one is damaged. */
+bool zb__chain_is_fill(const zb__chain_change *change, const void *fill, zb__scratch *scratch,
+                       const uint8_t *in, size_t size);
+
 /* Changes in[0..size), which lies outside the scratch. Without room (zb__chain_bound) it only
    checks, and *written is size. The errors of decoding it, where it is damaged; ZB_EUNSUPPORTED for
    ZB_CHAIN_NONE. Any thread. */

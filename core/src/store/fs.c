@@ -68,13 +68,18 @@ static const zb_store_ops fs_ops = {
     .unlock = zb__fs_unlock,
     .change = zb__fs_change,
     .rename = zb__fs_rename,
+    .copy = zb__fs_copy,
     .sweep = zb__fs_sweep_all,
 };
 
 /* A request costs about a microsecond locally: merge across gaps of a page, and keep merged reads
    small enough to stay in the processor's cache until they are decoded. */
-static const zb_store_hints fs_hints = {
-    .gap = 4096, .max_request = 1 << 20, .is_local = true, .can_list = true, .is_watched = true};
+static const zb_store_hints fs_hints = {.gap = 4096,
+                                        .max_request = 1 << 20,
+                                        .is_local = true,
+                                        .can_list = true,
+                                        .is_watched = true,
+                                        .takes_files = true};
 
 /* Equal for two stores on one directory, so that they share cached chunks. */
 static uint64_t directory_id(const struct stat *st) {

@@ -325,6 +325,19 @@ int zb__fs_write_parts(int fd, const zb_part *parts, size_t count);
    descriptor, and with it the lock, stays ours; errno. */
 int zb__fs_check_close(int fd);
 
+/* ---- Content that is in a file already (fs_fill.c). */
+
+/* Fills a new file, which is open for writing, with the first bytes of another one: its position is
+   behind them then. Errno; EOPNOTSUPP where blocks have to be shared, and cannot be. */
+int zb__fs_fill_from(int fd, const zb_put_file *file);
+/* Puts an object that is a further name of a file. */
+enum zb_code zb__fs_put_name(zb__fs *fs, const zb_put *put, zb_error *err);
+
+/* ---- Copying objects (fs_copy.c). */
+
+enum zb_code zb__fs_copy(zb_store *store, const char *key, zb_store *from, const char *from_key,
+                         zb_error *err);
+
 /* ---- Changing objects in place (fs_write.c). */
 
 enum zb_code zb__fs_open_live(zb_store *store, const char *key, const zb_home *home,

@@ -152,7 +152,11 @@ static bool is_flushed(const zb_put *put) {
 
 /* Fills a temporary file up to the point where it only has to be renamed. */
 static enum zb_code fill(int fd, const zb_put *put, bool replaces, zb_error *err) {
-    int failed = zb__fs_write_parts(fd, put->parts, put->count);
+    int failed = put->file ? zb__fs_fill_from(fd, put->file) : 0;
+    if (!failed)
+        failed = zb__fs_write_parts(fd, put->parts, put->count);
+    if (failed == EOPNOTSUPP && put->file)
+        return zb_fail(err, ZB_EUNSUPPORTED, "'%s' cannot share the blocks of a file", put->key);
     if (failed)
         return zb__fs_fail_write(err, failed, "write", put->key);
     if (zb_put_waits(put)) {
@@ -246,6 +250,8 @@ static enum zb_code remember(zb__fs *fs, const zb_put *put, const zb__fs_place *
 
 enum zb_code zb__fs_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
+    if (put->file && put->file->use == ZB_FILE_NAME)
+        return zb__fs_put_name(fs, put, err);
     bool later = zb_put_waits(put);
     zb__fs_place place;
     char temp[NAME_MAX + 1];

@@ -182,6 +182,9 @@ enum zb_code zb_store_put_as(zb_store *store, const zb_put *put, zb_error *err) 
     if (!store->ops->put)
         return zb__store_fail_read_only(store, err);
     enum zb_code code = check_key(put->key, false, err);
+    if (!code && put->file && !store->hints.takes_files)
+        code = zb_fail(err, ZB_EUNSUPPORTED, "store %s (%s) takes no files", store->label,
+                       store->ops->name);
     if (!code)
         code = zb__stop_or_begin(err);
     if (code)

@@ -358,6 +358,10 @@ static enum zb_code change_given(encode_run *run, size_t chunk, const zb__given 
     size_t size = 0;
     if (bound > SIZE_MAX / 2)
         return zb_fail(err, ZB_ELIMIT, "a chunk is too large to be encoded");
+    if (!run->writer->options.store_empty &&
+        zb__chain_is_fill(given->change, run->writer->node->array->info.fill_value, scratch,
+                          given->bytes.data, given->bytes.size))
+        return ZB_OK; /* *out says that it is not stored */
     enum zb_code code = bound ? take_block(run, chunk, (size_t)bound, &block, err) : ZB_OK;
     if (code)
         return code;

@@ -116,8 +116,8 @@ static enum zb_code put(putting *p, size_t count, zb_error *err) {
     return code;
 }
 
-enum zb_code zb_writer_put_encoded(zb_writer *writer, const zb_encoded *chunks, size_t count,
-                                   zb_error *err) {
+static enum zb_code put_all(zb_writer *writer, const zb_encoded *chunks, size_t count,
+                            zb_error *err) {
     zb_chain *own = NULL;
     zb__placed *placed = NULL;
     enum zb_code code = zb_chain_of(writer->node, &own, err);
@@ -144,5 +144,26 @@ enum zb_code zb_writer_put_encoded(zb_writer *writer, const zb_encoded *chunks, 
     free(p);
     free(placed);
     zb_chain_free(own);
+    return code;
+}
+
+/* A chunk on the edge has elements outside the array, which another program may have written since:
+   it is not put whole. */
+static bool any_is_cut(const zb_node *node, const zb_encoded *chunks, size_t count) {
+    zb__chain_edge edge;
+    for (size_t i = 0; i < count; i++) {
+        if (zb__encoded_is_cut(node, chunks[i].index, &edge))
+            return true;
+    }
+    return false;
+}
+
+enum zb_code zb_writer_put_encoded(zb_writer *writer, const zb_encoded *chunks, size_t count,
+                                   zb_error *err) {
+    enum zb_code code;
+    do
+        code = put_all(writer, chunks, count, err);
+    while (code == ZB_ECONFLICT && !any_is_cut(writer->node, chunks, count) &&
+           zb__writer_follows(writer, code));
     return code;
 }

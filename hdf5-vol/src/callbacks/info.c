@@ -49,7 +49,7 @@ static const char *const sync_words[] = {"none", "close", "always", NULL};
 static const char *const strategy_words[] = {"rewrite", "append", "inplace", NULL};
 static const char *const unreadable_words[] = {"error", "text", NULL};
 static const char *const show_words[] = {"chunks", "shards", NULL};
-static const char *const cut_words[] = {"auto", "off", NULL};
+static const char *const cut_words[] = {"auto", "off", "file", NULL};
 static const char *const key_words[] = {"slashes", "dots", "v2", NULL};
 
 static bool choose(const char *value, const char *const *words, unsigned *out) {
@@ -137,7 +137,7 @@ static herr_t info_compare(int *order, const void *a, const void *b) {
 
 /* What messages say of the options. set_value() has the same. */
 #define OPTION_NAMES                                                                               \
-    "shards=auto|off|AxB, chunks=auto|AxB, strategy=rewrite|append|inplace, "                      \
+    "shards=auto|off|file|AxB, chunks=auto|AxB, strategy=rewrite|append|inplace, "                 \
     "sync=none|close|always, chunk_keys=slashes|dots|v2, store=auto|all|door|beside, "             \
     "doors=own|any, unreadable=error|text, show=chunks|shards, "                                   \
     "netcdf_dimensions=0|1|auto, native_compat=0|1, remote=..."

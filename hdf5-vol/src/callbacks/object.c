@@ -123,6 +123,10 @@ static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *loc,
         native = vol_import_open(from, loc, name, request->dxpl);
     else
         node = vol_locate_name(from, loc, name, 0);
+    if (node && to->file->options.shards.cut == VOL_CUT_FILE) {
+        VOL_PUSH(to->lib, SYM, UNSUPPORTED, "'%s' is in a store, not in an HDF5 file", name);
+        return -1;
+    }
     if (native < 0 && !node)
         return -1;
     herr_t result = copy_found(node, native, base, request);

@@ -64,23 +64,31 @@ static bool print_filter(zb_json_writer *out, const vol_filter *f) {
     return true;
 }
 
-/* Blosc's containers say all of themselves; what is made anew is made as the array's own codec
-   says. */
-static bool print_blosc(zb_json_writer *out, const zb_array_info *info) {
+/* The configuration of the array's own blosc; NULL where it has none. */
+static const zb_json *blosc_of(const zb_array_info *info) {
     for (size_t i = 0; i < info->codec_count; i++) {
         const zb_codec_info *codec = &info->codecs[i];
-        if (codec->shard_level != info->shard_depth || strcmp(codec->name, "blosc") != 0)
-            continue;
-        vol_codec_print(out, codec);
-        return true;
+        if (codec->shard_level == info->shard_depth && strcmp(codec->name, "blosc") == 0)
+            return codec->configuration;
     }
-    return false;
+    return NULL;
 }
 
-zb_chain *vol_chunk_chain(h5_lib *lib, hid_t dcpl, const zb_node *array, bool big, uint32_t mask) {
+static bool print_blosc(zb_json_writer *out, const zb_json *configuration) {
+    if (!configuration)
+        return false;
+    zb_json_begin_object(out);
+    zb_json_write_name(out, "name");
+    zb_json_write_string(out, "blosc");
+    zb_json_write_name(out, "configuration");
+    zb_json_write_value(out, configuration);
+    zb_json_end_object(out);
+    return true;
+}
+
+bool vol_chunk_codecs(h5_lib *lib, hid_t dcpl, const zb_json *blosc, bool big, uint32_t mask,
+                      zb_json_writer *out) {
     const int count = lib->H5Pget_nfilters(dcpl);
-    zb_json_writer *out = zb_json_writer_new();
-    zb_chain *chain = NULL;
     bool known = count >= 0;
     zb_json_begin_array(out);
     begin_codec(out, "bytes");
@@ -91,10 +99,16 @@ zb_chain *vol_chunk_chain(h5_lib *lib, hid_t dcpl, const zb_node *array, bool bi
         const vol_filter f = vol_filter_at(lib, dcpl, (unsigned)i);
         if (i < 32 && mask >> i & 1)
             continue;
-        known = f.id == VOL_FILTER_BLOSC ? print_blosc(out, zb_node_array(array))
-                                         : print_filter(out, &f);
+        known = f.id == VOL_FILTER_BLOSC ? print_blosc(out, blosc) : print_filter(out, &f);
     }
     zb_json_end_array(out);
+    return known;
+}
+
+zb_chain *vol_chunk_chain(h5_lib *lib, hid_t dcpl, const zb_node *array, bool big, uint32_t mask) {
+    zb_json_writer *out = zb_json_writer_new();
+    zb_chain *chain = NULL;
+    const bool known = vol_chunk_codecs(lib, dcpl, blosc_of(zb_node_array(array)), big, mask, out);
     char *text = zb_json_writer_end(out, NULL);
     if (!known || !text || zb_chain_new(array, text, &chain, NULL) != ZB_OK)
         chain = NULL;
@@ -110,13 +124,13 @@ static bool is_big(zb_dtype dtype) {
     return dtype.swapped != is_host_big;
 }
 
-bool vol_chunks_same_elements(h5_lib *lib, hid_t type, const zb_array_info *info, bool *big) {
+bool vol_chunks_same_elements(h5_lib *lib, hid_t type, zb_dtype stored, bool *big) {
     zb_dtype dtype;
     if (!vol_type_to_dtype(lib, type, &dtype) || dtype.kind == ZB_KIND_BOOL)
         return false;
     *big = is_big(dtype);
-    dtype.swapped = false;
-    return zb_dtype_equal(dtype, info->dtype);
+    dtype.swapped = stored.swapped = false;
+    return zb_dtype_equal(dtype, stored);
 }
 
 void vol_chunks_say(const vol_moves *moves, bool may, bool anew, const char *why) {

@@ -6,12 +6,19 @@
 #include "copy/moved_chunks.h"
 #include "zarrbridge/encoded.h"
 
+/* Prints the codecs that stand for the filters of a dataset's own creation list, but for those of a
+   mask, as a list for chunks or inner chunks; false where a filter has none. big: the byte order of
+   elements. blosc: the configuration where that is among them. (Its containers say all of
+   themselves; what is made anew is made as it says.) */
+bool vol_chunk_codecs(h5_lib *lib, hid_t dcpl, const zb_json *blosc, bool big, uint32_t mask,
+                      zb_json_writer *out);
+
 /* The chain of chunks that went through the filters of a dataset's own creation list, but for those
-   of a mask; NULL where there is none. big: the byte order of elements. The caller frees it. */
+   of a mask; NULL where there is none. The caller frees it. */
 zb_chain *vol_chunk_chain(h5_lib *lib, hid_t dcpl, const zb_node *array, bool big, uint32_t mask);
 
-/* Whether elements of the HDF5 type have the bytes of the array's, maybe in the other order. */
-bool vol_chunks_same_elements(h5_lib *lib, hid_t type, const zb_array_info *info, bool *big);
+/* Whether elements of the HDF5 type have the bytes of an array's type, maybe in another order. */
+bool vol_chunks_same_elements(h5_lib *lib, hid_t type, zb_dtype stored, bool *big);
 
 /* Whether HDF5's chunks are the array's innermost ones. */
 bool vol_chunks_same_shape(h5_lib *lib, hid_t dcpl, const zb_node *array);

@@ -11,6 +11,7 @@
 #include "attributes/write.h"
 #include "copy/attributes_to_hdf5.h"
 #include "copy/data.h"
+#include "copy/indexed.h"
 #include "copy/references.h"
 #include "copy/scale_references.h"
 #include "create/creation_list.h"
@@ -163,6 +164,11 @@ static enum zb_code take_zarr_type(h5_lib *lib, hid_t source, hid_t type, zb_dty
     return good ? ZB_OK : vol_fail_narrow(err);
 }
 
+/* Whether datasets stay where they are. */
+static bool is_indexed(const vol_place *place) {
+    return place->group->file->options.shards.cut == VOL_CUT_FILE;
+}
+
 static herr_t make_dataset(const vol_copy *copy, hid_t source, hid_t space, const vol_place *place,
                            vol_node **out, vol_import_form *form) {
     h5_lib *lib = copy->lib;
@@ -174,6 +180,8 @@ static herr_t make_dataset(const vol_copy *copy, hid_t source, hid_t space, cons
     enum zb_code code = vol_spec_make(place->group->file, form->type, space, dcpl, &spec, &err);
     if (!code)
         code = take_zarr_type(lib, source, form->type, &detail, &spec, &err);
+    if (!code && is_indexed(place))
+        code = vol_indexed_describe(lib, form->type, dcpl, &spec, &err);
     if (!code)
         code = vol_edit_create_array(place, &spec.spec, out, &err);
     if (!code)
@@ -194,7 +202,9 @@ static herr_t import_dataset(import_job *job, hid_t source, const vol_place *pla
     const vol_import data = {.lib = lib, .dxpl = job->copy.request->dxpl, .references = &map};
     herr_t result = make_dataset(&job->copy, source, space, place, out, &form);
     if (result >= 0)
-        result = vol_data_from_hdf5(&data, source, &form, space, *out);
+        result = is_indexed(place)
+                     ? vol_indexed_take(lib, job->copy.request->dxpl, source, *out)
+                     : vol_data_from_hdf5(&data, source, &form, space, *out);
     vol_release_id(lib, form.type);
     vol_release_id(lib, space);
     return result;

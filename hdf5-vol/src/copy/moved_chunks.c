@@ -267,7 +267,7 @@ static bool begin_import(importing *i, hid_t type) {
     zb_chain *own = NULL;
     const zb_chain *from = NULL;
     bool anew = false, may = false;
-    if (!vol_chunks_same_elements(moves->lib, type, zb_node_array(array), &i->big))
+    if (!vol_chunks_same_elements(moves->lib, type, zb_node_array(array)->dtype, &i->big))
         why = other_elements;
     else if (!vol_chunks_same_shape(moves->lib, i->dcpl, array) ||
              zb_chain_of(array, &own, NULL) != ZB_OK)
@@ -396,7 +396,7 @@ static bool begin_export(exporting *e) {
     zb_chain *own = NULL;
     bool big, anew = false, may = false;
     if (type < 0 || dcpl < 0 ||
-        !vol_chunks_same_elements(lib, type, zb_node_array(node->zarr), &big))
+        !vol_chunks_same_elements(lib, type, zb_node_array(node->zarr)->dtype, &big))
         why = other_elements;
     else if (!vol_chunks_same_shape(lib, dcpl, node->zarr) ||
              lib->H5Pget_chunk_opts(dcpl, &options) < 0 || options ||

@@ -18,6 +18,8 @@ enum vol_dimensions {
 enum vol_cut {
     VOL_CUT_AUTO,
     VOL_CUT_OFF,  /* shards only: none */
+    VOL_CUT_FILE, /* shards only: of copies from HDF5 files, the file itself (indexed.h); AUTO for
+                     new datasets */
     VOL_CUT_SHAPE /* as given, for datasets with that number of dimensions; AUTO for others */
 };
 

@@ -106,6 +106,7 @@
     F(H5Pset_file_space_strategy) F(H5Pget_shared_mesg_nindexes) F(H5Pset_shared_mesg_nindexes)    \
     F(H5Pget_shared_mesg_index) F(H5Pset_shared_mesg_index) F(H5Pget_virtual_count)                \
     F(H5Pget_chunk_opts) F(H5Pget_virtual_filename) F(H5Pget_char_encoding)                        \
+    F(H5Fget_vfd_handle) F(H5Fget_eoa) F(H5Dget_offset) F(H5Fget_create_plist)                     \
     F(H5VLregister_opt_operation) F(H5VLregister_connector) F(H5Pcreate_class)                     \
     F(H5Pclose_class) F(H5Pget_vol_id) F(H5VLcmp_connector_cls)
 

@@ -80,6 +80,10 @@ enum vol_driver vol_fapl_driver(h5_lib *lib, hid_t fapl) {
     return is_core(lib, driver) ? kind_of_core(lib, fapl) : VOL_DRIVER_OTHER;
 }
 
+bool vol_fapl_is_sec2(h5_lib *lib, hid_t fapl) {
+    return has_driver(lib, lib->H5Pget_driver(fapl), lib->H5Pset_fapl_sec2);
+}
+
 static bool check_driver(h5_lib *lib, hid_t fapl, bool writable) {
     const enum vol_driver driver = vol_fapl_driver(lib, fapl);
     if (driver == VOL_DRIVER_OTHER)

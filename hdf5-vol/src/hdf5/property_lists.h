@@ -26,6 +26,9 @@ enum vol_driver {
 
 enum vol_driver vol_fapl_driver(h5_lib *lib, hid_t fapl);
 
+/* Whether its driver is sec2, whose handle is a descriptor. */
+bool vol_fapl_is_sec2(h5_lib *lib, hid_t fapl);
+
 /* Refuse what a store cannot do: they push an error and return false. `writable` tells whether the
    file is going to be changed. */
 bool vol_fapl_check(h5_lib *lib, hid_t fapl, bool writable);

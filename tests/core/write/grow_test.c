@@ -9,6 +9,7 @@
 #include "support/store.h"
 #include "support/wrappers.h"
 #include "write/writer.h"
+#include "zarrbridge/encoded.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/write.h"
 
@@ -177,6 +178,43 @@ static void whole_chunks_become_parts(void **state) {
     ASSERT_OK(zb_writer_write(w.writer, &write, &err), err);
     ASSERT_OK(zb_writer_store_box(w.writer, start, rows, &err), err);
     assert_rows(other, 12, (int16_t[]){5, 5, 5, 5, 5, 5, 5, 5, 9, 9, 5, 5});
+    zb_node_release(other);
+    end(&w);
+}
+
+/* Encoded chunks, of which those on the old edge have to be merged. */
+static void encoded_chunks_follow(void **state) {
+    (void)state;
+    written w;
+    zb_error err;
+    begin(&w, count);
+    zb_node *other = resize_elsewhere(&w, 12);
+    store_write_all(other, 5);
+    const uint64_t across = zb_array_chunk_count(other, ZB_GRID_INNER, 1);
+    uint64_t index[2][64][2];
+    zb_encoded chunks[2][64];
+    assert_true(across <= 64);
+    for (uint64_t i = 0; i < across; i++) {
+        memcpy(index[0][i], (uint64_t[]){0, i}, sizeof index[0][i]);
+        memcpy(index[1][i], (uint64_t[]){zb_array_chunk_of(other, ZB_GRID_INNER, 0, 9).index, i},
+               sizeof index[1][i]);
+        for (int edge = 0; edge < 2; edge++)
+            chunks[edge][i] = (zb_encoded){.index = index[edge][i]};
+    }
+    const zb_chunk_span first = zb_array_chunk_at(other, ZB_GRID_INNER, 0, 0);
+    for (int edge = 0; edge < 2; edge++)
+        ASSERT_OK(zb_array_get_encoded(other, NULL, chunks[edge], across, &err), err);
+    store_write_all(other, 6);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(zb_writer_put_encoded(w.writer, chunks[1], across, &err), ZB_ECONFLICT);
+    ASSERT_OK(zb_writer_put_encoded(w.writer, chunks[0], across, &err), err);
+    ASSERT_OK(zb_writer_flush(w.writer, &err), err);
+    int16_t rows[12];
+    for (uint64_t i = 0; i < 12; i++)
+        rows[i] = i < first.extent ? 5 : 6;
+    assert_rows(other, 12, rows);
+    for (int edge = 0; edge < 2; edge++)
+        zb_encoded_clear(chunks[edge], across);
     zb_node_release(other);
     end(&w);
 }
@@ -420,6 +458,7 @@ int main(void) {
         cmocka_unit_test(complete_chunks_that_wait_get_an_edge),
         cmocka_unit_test(a_writer_follows_another_programs_resize),
         cmocka_unit_test(whole_chunks_become_parts),
+        cmocka_unit_test(encoded_chunks_follow),
         cmocka_unit_test(a_writer_follows_back),
         cmocka_unit_test(other_changes_are_refused),
         cmocka_unit_test(another_threads_flush_meets_a_writer_that_grows),

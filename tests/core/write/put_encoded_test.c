@@ -346,6 +346,39 @@ static void test_outside_is_fill(void **state) {
     free(values);
 }
 
+/* A source that stores them has chunks of nothing but fill values; the target stores none. */
+static void test_fill_is_left_out(void **state) {
+    static const char *const codecs[] = {"[]", "[" ZSTD "]", "[" ZLIB "]", "[" BIG "," ZSTD "]"};
+    static int32_t values[ELEMENTS];
+    check_random random = check_random_new();
+    zb_error err;
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS; i++)
+        values[i] = i % COLUMNS < 8 ? (int32_t)i : 7;
+    for (size_t k = 0; k < sizeof codecs / sizeof *codecs; k++) {
+        zb_hierarchy *mem;
+        zb_writer *writer;
+        zb_stored stored;
+        ASSERT_OK(zb_hierarchy_new_mem("mem", &mem, &err), err);
+        zb_node *from = new_array(mem, "from", codecs[k], shards[0]);
+        zb_node *to = new_array(mem, "to", k == 2 ? "[" GZIP "]" : codecs[k], shards[0]);
+        const zb_write_options options = {.store_empty = true};
+        const zb_write all = {.data = values, .dtype = type};
+        ASSERT_OK(zb_writer_open(from, &options, &writer, &err), err);
+        ASSERT_OK(zb_writer_write(writer, &all, &err), err);
+        ASSERT_OK(zb_writer_close(writer, &err), err);
+        ASSERT_OK(zb_array_stored(from, &stored, &err), err);
+        assert_int_equal(stored.chunks, CHUNKS);
+        ASSERT_OK(move(&random, from, to, false, &err), err);
+        assert_holds(to, values);
+        ASSERT_OK(zb_array_stored(to, &stored, &err), err);
+        assert_int_equal(stored.chunks, 6);
+        zb_node_release(from);
+        zb_node_release(to);
+        zb_hierarchy_release(mem);
+    }
+}
+
 static void test_refused(void **state) {
     static const uint64_t outside[] = {6, 0}, first[] = {0, 0};
     zb_hierarchy *mem;
@@ -372,6 +405,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_chains),      cmocka_unit_test(test_ways),
         cmocka_unit_test(test_deflate_stays),   cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_outside_is_fill), cmocka_unit_test(test_refused)};
+        cmocka_unit_test(test_outside_is_fill), cmocka_unit_test(test_fill_is_left_out),
+        cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,6 +101,8 @@ typedef struct zb_store_hints {
     bool is_watched;
     /* list() works; else consolidated metadata is the only index. */
     bool can_list;
+    /* put() takes files; else one is ZB_EUNSUPPORTED. */
+    bool takes_files;
     /* Where lock() has none to give (ZB_EUNSUPPORTED), nobody has any. Else that is a shortage that
        passes, while others have their locks. */
     bool may_lack_locks;
@@ -272,6 +274,23 @@ enum zb_expected {
     ZB_EXPECT_FREE
 };
 
+/* What becomes of a file whose content an object gets. */
+enum zb_file_use {
+    ZB_FILE_COPY,  /* its blocks are shared where the file system can, else the system copies its
+                      bytes */
+    ZB_FILE_SHARE, /* its blocks are shared, or nothing is put: ZB_EUNSUPPORTED */
+    ZB_FILE_NAME   /* the object is a further name of the file, as it is: without parts, never
+                      waiting, and as with ZB_EXPECT_FREE. ZB_EUNSUPPORTED where it can have none
+                      there. Its content is the caller's to make durable */
+};
+
+/* A regular file of this machine, for stores that take files (zb_store_hints). */
+typedef struct zb_put_file {
+    int fd; /* open for reading */
+    enum zb_file_use use;
+    uint64_t size; /* so many of its bytes, from the first one; counts without ZB_FILE_NAME */
+} zb_put_file;
+
 /* An object to put.
  *
  * Unless it waits it is visible when the call returns. `sync` says when it is safe from a loss of
@@ -292,6 +311,7 @@ typedef struct zb_put {
     const char *key;
     const zb_part *parts; /* its content, in order */
     size_t count;
+    const zb_put_file *file; /* its content in front of the parts; NULL: none */
     enum zb_sync sync;
     bool waits;    /* counts with ZB_SYNC_CLOSE */
     bool in_order; /* counts with ZB_SYNC_NONE */
@@ -465,7 +485,7 @@ typedef struct zb_store_ops {
                           void *context, zb_error *err);
 } zb_store_ops;
 
-#define ZB_STORE_OPS_VERSION 19
+#define ZB_STORE_OPS_VERSION 20
 
 /* The head of every backend's own struct. */
 struct zb_store {
