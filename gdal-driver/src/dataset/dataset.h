@@ -243,6 +243,10 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
                  const zarr3::ArrayOptions &options, zarr3::Layout layout);
 
     void show_geolocation();
+    /* The place of bands along other dimensions, for programs that know GDAL's netCDF driver. */
+    const CPLStringList &dimension_items();
+    /* True if the item is one of them, which are the coordinates' and not stored with the array. */
+    bool repeats_dimension(const char *name, const char *value);
     void show_attributes();
     void add_band(int number);
 
@@ -278,6 +282,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     zarr3::XmlTree known_side_properties_{nullptr}; /* when they were last read or written */
     zarr3::Items known_items_; /* metadata items when they were last read or written */
     bool geolocation_shown_ = false;
+    std::optional<CPLStringList> dimension_items_;
+    CPLStringList all_items_; /* what GetMetadata() gave out last */
 
     /* What has happened. */
     bool wrote_ = false;                          /* pixels */
