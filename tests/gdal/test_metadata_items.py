@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Metadata items come back as they were set, whatever is in names, values and domains."""
+import numpy as np
 import pytest
 import zarr
 from osgeo import gdal
 
-from conftest import Errors, opened, put, run_python
+from conftest import Errors, opened, put, run, run_python
 
 DRIVER = gdal.GetDriverByName("Zarr3")
 
@@ -266,3 +267,14 @@ def test_names_of_conventions_are_warned_of_once(path):
     assert "proj:code is not stored" in errors.seen[0][1]
     assert dataset.GetMetadata() == {"other": "w"}
     dataset.Close()
+
+
+def test_names_in_the_form_of_version_2(store, tmp_path):
+    """They are no items, and netCDF refuses such an attribute. dimension_names say what counts."""
+    path, root = store
+    put(root, "v", np.ones((4, 5), "i2"), {"_ARRAY_DIMENSIONS": ["a", "b"], "k": "w"}, ("y", "x"))
+    assert opened(path).GetMetadata() == {"k": "w"}
+    run("gdalmdimtranslate", "-of", "netCDF", path, tmp_path / "x.nc")
+    run("gdal_translate", "-q", "-of", "netCDF", path, tmp_path / "y.nc")
+    run("gdal_edit.py", "-mo", "k=w2", path)
+    assert root["v"].attrs["_ARRAY_DIMENSIONS"] == ["a", "b"] and opened(path).GetMetadata() == {"k": "w2"}

@@ -2,11 +2,16 @@
 """Arrays of text: no rasters, listed with the reason; their siblings stay as usable as without
 them, and coordinates of text name bands."""
 
+import json
+import os
+import struct
+
 import numpy as np
 import pytest
+import zarr
 from osgeo import gdal
 
-from conftest import Errors, opened, put, sub
+from conftest import Errors, opened, put, run, sub
 
 CUBE = np.arange(3 * 4 * 5, dtype="i2").reshape(3, 4, 5)
 NAMES = ["B02", "Grün", "a longer name"]
@@ -18,6 +23,39 @@ def put_text(group, name, data, dims=None, **options):
     array = group.create_array(name, shape=data.shape, dtype=str, dimension_names=dims, **options)
     array[...] = data
     return array
+
+
+def fixed(name, length):
+    return {"name": name, "configuration": {"length_bytes": length}}
+
+
+def counted(texts):
+    return struct.pack("<I", len(texts)) + b"".join(struct.pack("<I", len(text)) + text for text in texts)
+
+
+BYTES = [name.encode() for name in NAMES]
+# All types of text: data type, its array->bytes codec, and the one chunk.
+TEXTS = {
+    "string": ("string", {"name": "vlen-utf8"}, counted(BYTES)),
+    "fixed": (fixed("fixed_length_utf32", 64), {"name": "bytes", "configuration": {"endian": "little"}},
+              np.array(NAMES, "<U16").tobytes()),
+    "null_terminated": (fixed("null_terminated_bytes", 14), {"name": "bytes"}, np.array(BYTES, "S14").tobytes()),
+    "latin_1": (fixed("null_terminated_bytes", 14), {"name": "bytes"},
+                np.array([name.encode("latin-1") for name in NAMES], "S14").tobytes()),
+    "bytes": ("bytes", {"name": "vlen-bytes"}, counted(BYTES)),
+}
+
+
+def put_labels(path, kind, name="band"):
+    """Coordinates of a dimension, of a type that zarr-python 3.0 does not write."""
+    data_type, codec, chunk = TEXTS[kind]
+    os.makedirs("%s/%s/c" % (path, name))
+    with open("%s/%s/c/0" % (path, name), "wb") as file:
+        file.write(chunk)
+    with open("%s/%s/zarr.json" % (path, name), "w") as file:
+        json.dump({"zarr_format": 3, "node_type": "array", "shape": [3], "data_type": data_type, "fill_value": "",
+                   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}}, "codecs": [codec],
+                   "chunk_key_encoding": {"name": "default"}, "dimension_names": [name], "attributes": {}}, file)
 
 
 def test_siblings_stay_usable(store):
@@ -98,3 +136,31 @@ def test_text_is_no_place_of_columns_and_rows(store):
         dataset = opened(path)
         assert dataset.GetGeoTransform(can_return_null=True) is None
     assert not errors.seen
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_bands_are_named_by_text_of_all_types(store, kind):
+    path, root = store
+    put(root, "v", CUBE, dims=("band", "y", "x"))
+    put_labels(path, kind)
+    with Errors() as errors:
+        dataset = opened(path)
+        bands = [dataset.GetRasterBand(number) for number in (1, 2, 3)]
+        assert [band.GetDescription() for band in bands] == NAMES
+        assert [band.GetMetadataItem("DIM_band_VALUE") for band in bands] == NAMES
+    assert not errors.seen
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_coordinates_move_beside_text(store, kind):
+    """Text is known to use neither rows nor columns, so that their coordinates belong to the raster alone."""
+    path, root = store
+    put(root, "v", CUBE, dims=("band", "y", "x"))
+    for name, extent in (("y", 4), ("x", 5)):
+        put(root, name, np.arange(float(extent)), dims=(name,))
+    put_labels(path, kind)
+    run("gdal_edit.py", "-a_ullr", "100", "200", "110", "192", path)
+    assert opened(path).GetGeoTransform() == (100, 2, 0, 200, 0, -2)
+    moved = zarr.open_group(path, mode="r")
+    assert moved["x"][:].tolist() == [101, 103, 105, 107, 109]
+    assert moved["y"][:].tolist() == [199, 197, 195, 193]

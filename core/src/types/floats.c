@@ -118,11 +118,17 @@ static enum zb_code parse_complex(zb__fill *fill, const zb_json *value, zb_dtype
     return ZB_OK;
 }
 
-/* The bits of a NaN are looked at before any floating-point operation could change them. */
+/* The bits of a NaN are looked at before any floating-point operation could change them. A sign
+   says nothing of a NaN: processors make 0/0 with one, and zarr-python 3.0 cannot open a group with
+   an array whose fill value has digits. A NaN with a payload keeps its bits. */
 static void print_component(zb_json_writer *w, uint32_t size, const void *element) {
-    uint64_t bits = zb__load_element(element, size);
+    const uint64_t bits = zb__load_element(element, size), magnitude = bits & ~sign_bit(size);
     char digits[24];
-    if ((bits & ~sign_bit(size)) <= infinity_bits(size) || bits == nan_bits(size)) {
+    if (magnitude == nan_bits(size)) {
+        zb_json_write_string(w, "NaN");
+        return;
+    }
+    if (magnitude <= infinity_bits(size)) {
         zb__json_write_real(w, zb__load_float(element, size), size);
         return;
     }

@@ -8,6 +8,7 @@
 #include "array/dimension_names.h"
 #include "array/types.h"
 #include "base/handles.h"
+#include "base/json_text.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
 
@@ -30,29 +31,54 @@ NodePtr find_coordinate(const zb_node *array, uint32_t dim, NearbyNodes &around)
     return usable ? node : nullptr;
 }
 
+static bool is_label(zb_dtype dtype) {
+    return dtype.kind == ZB_KIND_STRING || dtype.kind == ZB_KIND_BYTES ||
+           dtype.kind == ZB_KIND_CHARS || dtype.kind == ZB_KIND_UTF32;
+}
+
 NodePtr find_labels(const zb_node *array, uint32_t dim, NearbyNodes &around) {
     NodePtr node = around.find_coordinate(zb_node_array(array), dim);
-    const bool is_text = node != nullptr && zb_node_array(node.get())->dtype.kind == ZB_KIND_STRING;
-    return is_text ? node : nullptr;
+    return node != nullptr && is_label(zb_node_array(node.get())->dtype) ? node : nullptr;
+}
+
+/* Text of a fixed length ends where its padding begins. The core makes UTF-8 of code points, in at
+   most as many bytes. */
+static enum zb_code read_fixed_label(zb_read *read, std::string *label, zb_error *err) {
+    const zb_dtype dtype = zb_node_array(read->node)->dtype;
+    std::string bytes(dtype.size, '\0');
+    read->view = {bytes.data(), {ZB_KIND_CHARS, dtype.size, false, nullptr}, nullptr, nullptr};
+    const enum zb_code code = zb_array_read(read, 1, err);
+    *label = std::string(bytes, 0, bytes.find_last_not_of('\0') + 1);
+    return code;
+}
+
+static enum zb_code read_any_label(zb_read *read, std::string *label, zb_error *err) {
+    zb_slice text = {nullptr, 0};
+    zb_values *values = nullptr;
+    enum zb_code code = zb_values_new(&values, err);
+    const std::unique_ptr<zb_values, decltype(&zb_values_free)> owner(values, zb_values_free);
+    if (code != ZB_OK)
+        return code;
+    read->view = {&text, zb_node_array(read->node)->dtype, nullptr, values};
+    code = zb_array_read(read, 1, err);
+    if (code == ZB_OK && text.size > 0)
+        label->assign(text.data, text.size);
+    return code;
 }
 
 std::optional<std::string> read_label(const zb_node *labels, uint64_t index, zb_error *err) {
     const uint64_t one = 1;
-    zb_slice text = {nullptr, 0};
-    zb_values *values = nullptr;
-    if (zb_values_new(&values, err) != ZB_OK)
-        return std::nullopt;
-    const std::unique_ptr<zb_values, decltype(&zb_values_free)> owner(values, zb_values_free);
+    const enum zb_kind kind = zb_node_array(labels)->dtype.kind;
+    const bool is_fixed = kind == ZB_KIND_CHARS || kind == ZB_KIND_UTF32;
+    std::string label;
     zb_read read = {};
     read.node = labels;
     read.start = &index;
     read.count = &one;
-    read.view = {&text, zb_node_array(labels)->dtype, nullptr, values};
-    if (zb_array_read(&read, 1, err) != ZB_OK)
+    if ((is_fixed ? read_fixed_label : read_any_label)(&read, &label, err) != ZB_OK)
         return std::nullopt;
-    std::string label(text.size > 0 ? text.data : "", text.size);
     if (label.find('\0') == std::string::npos)
-        return label;
+        return to_utf8(label);
     zb_fail(err, ZB_EUNSUPPORTED, "array /%s: element %llu holds a NUL", zb_node_path(labels),
             static_cast<unsigned long long>(index));
     return std::nullopt;

@@ -15,11 +15,13 @@ namespace zarr3 {
    none. */
 NodePtr find_coordinate(const zb_node *array, uint32_t dim, NearbyNodes &around);
 
-/* The coordinate of an array's dimension, when it is text. Null when there is none. */
+/* The coordinate of an array's dimension, when it is text: of any length or a fixed one, or bytes.
+   Null when there is none. */
 NodePtr find_labels(const zb_node *array, uint32_t dim, NearbyNodes &around);
 
-/* The index-th text of it. Nothing, with *err set, when it cannot be read, and when it holds a NUL,
-   which GDAL's texts cannot. */
+/* The index-th text of it. Bytes that are not UTF-8 are taken for Latin-1, as everywhere here.
+   Nothing, with *err set, when it cannot be read, and when it holds a NUL, which GDAL's texts
+   cannot. */
 std::optional<std::string> read_label(const zb_node *labels, uint64_t index, zb_error *err);
 
 /* `count` of its values from the first-th on, with the sign that `_Unsigned` says, unpacked by

@@ -130,6 +130,15 @@ NoData nodata_from_uint64(uint64_t value, zb_dtype dtype) {
     return zb_element_from_uint64(value, dtype, element) ? of_element(element, dtype) : NoData();
 }
 
+NoData band_nodata(const zb_json *item, const zb_node *array) {
+    const zb_dtype stored = attribute_dtype(array), shown = pixel_dtype(array);
+    unsigned char element[2 * sizeof(double)] = {};
+    const bool is_there = is_complex(stored) ? parse_complex(item, part_of(stored), element)
+                                             : zb_json_kind_of(item) != ZB_JSON_NULL &&
+                                                   zb_fill_attribute_parse(item, stored, element);
+    return is_there ? raster_nodata(of_element(element, shown), array) : NoData();
+}
+
 /* Where `_Unsigned` gives pixels another sign, the stored type's is written. */
 std::string nodata_json(const NoData &nodata, const zb_node *array) {
     const zb_dtype dtype = attribute_dtype(array);
@@ -143,6 +152,7 @@ void change_nodata(const NoData &nodata, const zb_node *array, AttributeChanges 
     const zb_dtype dtype = attribute_dtype(array);
     changes->remove("missing_value");
     changes->remove("_FillValue");
+    changes->remove("_FillValues");
     changes->remove(ZB_GDAL_NODATA);
     if (nodata.kind == NoData::None) {
         if (zb_array_fill_is_nodata(array))

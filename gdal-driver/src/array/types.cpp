@@ -39,8 +39,9 @@ GDALDataType gdal_type(zb_dtype dtype) {
 
 std::string without_type(zb_dtype dtype) {
     char name[200];
-    if (dtype.kind == ZB_KIND_STRING)
-        return "its elements are text (string), of which GDAL makes no bands";
+    if (dtype.kind == ZB_KIND_STRING || dtype.kind == ZB_KIND_CHARS || dtype.kind == ZB_KIND_UTF32)
+        return std::string("its elements are text (") + zb_dtype_print(dtype, name, sizeof name) +
+               "), of which GDAL makes no bands";
     return gdal_type(shown_dtype(dtype)) == GDT_Unknown
                ? std::string("GDAL has no type for ") + zb_dtype_print(dtype, name, sizeof name)
                : std::string();

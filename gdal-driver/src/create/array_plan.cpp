@@ -157,7 +157,8 @@ bool plan_chunks(const CreationOptions &options, const std::vector<enum zb_role>
 }
 
 void plan_form(const CreationOptions &options, NewArray *array) {
-    array->codecs = options.codecs;
+    const bool is_shuffled = options.shuffle == Shuffle::On && array->dtype.size > 1;
+    array->codecs = is_shuffled ? options.shuffled_codecs : options.codecs;
     array->separator = options.separator;
     array->key_encoding = options.key_encoding;
     if (!options.fortran_order || array->shape.size() < 2)
@@ -168,6 +169,10 @@ void plan_form(const CreationOptions &options, NewArray *array) {
     const bool has_others = array->codecs.find('{') != std::string::npos;
     array->codecs = R"([{"name":"transpose","configuration":{"order":[)" + order + "]}}" +
                     (has_others ? "," : "") + array->codecs.substr(1);
+}
+
+static bool is_float(GDALDataType type) {
+    return GDALDataTypeIsFloating(type) != FALSE;
 }
 
 bool plan_array(const RasterShape &raster, const CreationOptions &options, NewArray *array,
@@ -185,7 +190,10 @@ bool plan_array(const RasterShape &raster, const CreationOptions &options, NewAr
     }
     const Places places = places_of(raster.bands, options.pixel_interleave);
     array->shape.resize(places.band >= 0 ? 3 : 2);
-    plan_form(options, array);
+    CreationOptions form = options;
+    if (options.shuffle == Shuffle::Auto)
+        form.shuffle = is_float(raster.type) ? Shuffle::On : Shuffle::Off;
+    plan_form(form, array);
     array->names.resize(array->shape.size());
     at(array->shape, places.x) = static_cast<uint64_t>(raster.width);
     at(array->shape, places.y) = static_cast<uint64_t>(raster.height);

@@ -18,7 +18,7 @@ struct RasterShape {
 bool plan_array(const RasterShape &raster, const CreationOptions &options, NewArray *array,
                 std::string *reason);
 
-/* The form that holds for all arrays: codecs and keys of chunks. Its shape is set. */
+/* The form that holds for all arrays: codecs and keys of chunks. Its shape and type are set. */
 void plan_form(const CreationOptions &options, NewArray *array);
 
 /* Blocks and shards of an array whose shape and type are set: by the options, as far as they say;

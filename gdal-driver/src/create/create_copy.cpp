@@ -16,6 +16,7 @@
 #include "dataset/band.h"
 #include "dataset/levels.h"
 #include "dataset/open.h"
+#include "dataset/raster_mask.h"
 #include "side/side_properties.h"
 #include "store/location.h"
 #include "store/network.h"
@@ -49,7 +50,22 @@ static NoData nodata_of(GDALRasterBand *source, zb_dtype dtype, bool *has) {
     return nodata;
 }
 
-/* One value for all bands. */
+/* Of each band its own, where bands differ. */
+static bool copy_band_nodata(GDALDataset *source, Zarr3Dataset *copy, bool strict) {
+    const zb_dtype dtype = pixel_dtype(copy->node());
+    for (int i = 1; i <= source->GetRasterCount(); i++) {
+        bool has;
+        const NoData nodata = nodata_of(source->GetRasterBand(i), dtype, &has);
+        if (has && nodata.kind == NoData::None &&
+            !lose(strict, "nodata value, which its type cannot hold,"))
+            return false;
+        static_cast<Zarr3RasterBand *>(copy->GetRasterBand(i))
+            ->set_own_nodata(has ? raster_nodata(nodata, copy->node()) : NoData());
+    }
+    return true;
+}
+
+/* One value for all bands, where they have one. */
 static bool copy_nodata(GDALDataset *source, Zarr3Dataset *copy, bool strict) {
     const zb_dtype dtype = pixel_dtype(copy->node());
     NoData first;
@@ -68,8 +84,8 @@ static bool copy_nodata(GDALDataset *source, Zarr3Dataset *copy, bool strict) {
                 (nodata.as_double == first.as_double && nodata.as_int64 == first.as_int64 &&
                  nodata.as_uint64 == first.as_uint64));
     }
-    if (!same && !lose(strict, "nodata value that differs from band to band"))
-        return false;
+    if (!same)
+        return copy_band_nodata(source, copy, strict);
     if (first_has && first.kind == NoData::None)
         return lose(strict, "nodata value, which its type cannot hold,");
     return !first_has || copy->set_nodata(first, "", 0) == CE_None;
@@ -111,6 +127,25 @@ static bool keeps_mask(GDALDataset *source) {
            (source->GetRasterBand(1)->GetMaskFlags() & GMF_PER_DATASET) != 0;
 }
 
+/* What GDAL's netCDF driver and this one say of the dimensions of all bands is not true of some of
+   them (gdal_translate -b). */
+static void drop_other_dimensions(CPLStringList *items, int bands) {
+    const CPLStringList names(
+        CSLTokenizeString2(items->FetchNameValueDef("NETCDF_DIM_EXTRA", ""), "{,}", 0));
+    double steps = 1;
+    for (const char *name : names) {
+        const CPLString item = CPLString("NETCDF_DIM_") + name + "_DEF";
+        steps *= CPLAtof(items->FetchNameValueDef(item.c_str(), "{1") + 1);
+    }
+    if (names.empty() || steps == bands)
+        return;
+    items->SetNameValue("NETCDF_DIM_EXTRA", nullptr);
+    for (const char *name : names) {
+        for (const char *end : {"_DEF", "_VALUES"})
+            items->SetNameValue((CPLString("NETCDF_DIM_") + name + end).c_str(), nullptr);
+    }
+}
+
 static bool copy_properties(GDALDataset *source, Zarr3Dataset *copy, bool strict,
                             const CreationOptions &options) {
     GeoTransform transform;
@@ -121,6 +156,7 @@ static bool copy_properties(GDALDataset *source, Zarr3Dataset *copy, bool strict
     CPLStringList items(CSLDuplicate(source->GetMetadata()), TRUE);
     if (const auto *ours = dynamic_cast<const Zarr3Dataset *>(source))
         copy->take_types_of(ours->array().shared_node());
+    drop_other_dimensions(&items, source->GetRasterCount());
     if (!items.empty())
         copy->SetMetadata(items.List());
     for (int i = 1; i <= source->GetRasterCount(); i++)
@@ -143,8 +179,8 @@ static bool copy_raster(GDALRasterBand *from, GDALRasterBand *to,
 static bool copy_mask(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc progress,
                       void *progress_data) {
     return copy->CreateMaskBand(GMF_PER_DATASET) == CE_None &&
-           copy_raster(source->GetRasterBand(1)->GetMaskBand(),
-                       copy->GetRasterBand(1)->GetMaskBand(), progress, progress_data);
+           copy_validity(source->GetRasterBand(1)->GetMaskBand(),
+                         copy->GetRasterBand(1)->GetMaskBand(), progress, progress_data);
 }
 
 /* A mask is about a tenth of the work. */
@@ -261,7 +297,7 @@ static bool copy_level(const SourceLevel &from, GDALDataset *tiles, VSILFILE *fi
     }
     const bool masked =
         to->mask() != nullptr && (from.bands[0]->GetMaskFlags() & GMF_PER_DATASET) != 0;
-    return !masked || copy_raster(from.bands[0]->GetMaskBand(), to->mask()->GetRasterBand(1));
+    return !masked || copy_validity(from.bands[0]->GetMaskBand(), to->mask()->GetRasterBand(1));
 }
 
 /* Levels without content are made first, and filled by the source's own. */

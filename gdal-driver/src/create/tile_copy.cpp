@@ -158,14 +158,20 @@ void follow_tiles(const TiffFile &source, CreationOptions *options) {
     constexpr int kLeast = 128, kMost = 1024;
     TiffTiles tiles;
     std::string reason;
-    if (!options->block.empty() || source.raster() == nullptr ||
+    if (source.raster() == nullptr ||
         !find_tiff_tiles(source.raster(), source.file(), &tiles, &reason))
         return;
+    const std::vector<uint64_t> block = {static_cast<uint64_t>(tiles.height),
+                                         static_cast<uint64_t>(tiles.width)};
     const char *codec = tiles.codec == "zstd" ? "zstd" : "gzip";
-    if (options->compressor == codec && tiles.has_all_bands == options->pixel_interleave &&
-        std::min(tiles.width, tiles.height) >= kLeast &&
+    if (options->compressor != codec || tiles.has_all_bands != options->pixel_interleave)
+        return;
+    if (options->block.empty() && std::min(tiles.width, tiles.height) >= kLeast &&
         std::max(tiles.width, tiles.height) <= kMost)
-        options->block = {static_cast<uint64_t>(tiles.height), static_cast<uint64_t>(tiles.width)};
+        options->block = block;
+    /* Floats are sorted where they have to be encoded anyway. */
+    if (options->block == block && options->shuffle == Shuffle::Auto)
+        options->shuffle = Shuffle::Off;
 }
 
 } // namespace zarr3

@@ -19,6 +19,7 @@
 #include "base/errors.h"
 #include "base/name_values.h"
 #include "cpl_multiproc.h"
+#include "dataset/band_place.h"
 #include "dataset/coverage.h"
 #include "dataset/pam_items.h"
 #include "dataset/raster_write.h"
@@ -193,8 +194,18 @@ static void tell(int *success, bool value) {
         *success = value ? TRUE : FALSE;
 }
 
+/* The list `_FillValues` has an item for each band, null for none. What is set for all bands takes
+   its place. */
+NoData Zarr3RasterBand::nodata() const {
+    if (new_nodata_)
+        return *new_nodata_;
+    const zb_json *own =
+        owner()->edits.nodata ? nullptr : owner()->band_item("_FillValues", nBand - 1);
+    return own == nullptr ? owner()->nodata() : band_nodata(own, owner()->node());
+}
+
 double Zarr3RasterBand::GetNoDataValue(int *success) {
-    const NoData nodata = owner()->nodata();
+    const NoData nodata = this->nodata();
     if (nodata.kind == NoData::None)
         return GDALPamRasterBand::GetNoDataValue(success);
     tell(success, true);
@@ -204,7 +215,7 @@ double Zarr3RasterBand::GetNoDataValue(int *success) {
 /* GDAL asks by the band's type: these two for the 64-bit ones, whose values a double would round,
    the one above for all others. */
 int64_t Zarr3RasterBand::GetNoDataValueAsInt64(int *success) {
-    const NoData nodata = owner()->nodata();
+    const NoData nodata = this->nodata();
     if (nodata.kind != NoData::Int64)
         return GDALPamRasterBand::GetNoDataValueAsInt64(success);
     tell(success, true);
@@ -212,7 +223,7 @@ int64_t Zarr3RasterBand::GetNoDataValueAsInt64(int *success) {
 }
 
 uint64_t Zarr3RasterBand::GetNoDataValueAsUInt64(int *success) {
-    const NoData nodata = owner()->nodata();
+    const NoData nodata = this->nodata();
     if (nodata.kind != NoData::UInt64)
         return GDALPamRasterBand::GetNoDataValueAsUInt64(success);
     tell(success, true);

@@ -60,6 +60,14 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     std::string own_description() const;
     const CPLStringList &own_metadata();
 
+    /* The nodata value of this band alone, of a new raster whose bands differ in it. The next one
+       that is set is for all bands. */
+    zarr3::NoData nodata() const;
+    void set_own_nodata(const zarr3::NoData &nodata);
+    void forget_own_nodata() {
+        new_nodata_.reset();
+    }
+
     /* What the store or the program says, a palette of numbers that are no integers, too. */
     GDALColorInterp told_colour();
 
@@ -96,6 +104,7 @@ class Zarr3RasterBand final : public GDALPamRasterBand {
     std::optional<std::string> new_description_;
     std::optional<double> new_scale_, new_offset_;
     std::optional<GDALColorInterp> new_colour_;
+    std::optional<zarr3::NoData> new_nodata_;
 };
 
 #endif

@@ -33,6 +33,11 @@ CPLErr Zarr3RasterBand::SetNoDataValueAsUInt64(uint64_t value) {
                                std::to_string(value).c_str(), nBand);
 }
 
+void Zarr3RasterBand::set_own_nodata(const NoData &nodata) {
+    new_nodata_ = nodata;
+    owner()->edits.band_nodata = true;
+}
+
 CPLErr Zarr3RasterBand::DeleteNoDataValue() {
     return owner()->updates() ? owner()->delete_nodata() : GDALPamRasterBand::DeleteNoDataValue();
 }

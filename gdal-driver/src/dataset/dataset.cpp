@@ -11,7 +11,9 @@
 #include "array/attributes.h"
 #include "base/entry.h"
 #include "base/errors.h"
+#include "base/name_values.h"
 #include "dataset/band.h"
+#include "dataset/band_place.h"
 #include "dataset/raster_write.h"
 #include "dataset/strips.h"
 #include "geo/control_points.h"
@@ -188,16 +190,39 @@ const OGRSpatialReference *Zarr3Dataset::GetGCPSpatialRef() const {
     return set != nullptr || control_points().empty() ? set : OGRSpatialReference::GetWGS84SRS();
 }
 
+const CPLStringList &Zarr3Dataset::dimension_items() {
+    if (!dimension_items_)
+        dimension_items_ = zarr3::dimension_items(node(), layout_, array_.around());
+    return *dimension_items_;
+}
+
+bool Zarr3Dataset::repeats_dimension(const char *name, const char *value) {
+    const char *told =
+        is_dimension_item(name) ? item_value(dimension_items().List(), name) : nullptr;
+    return told != nullptr && (value == nullptr || strcmp(told, value) == 0);
+}
+
+/* What the store says itself wins over what coordinates say. */
 MetadataList Zarr3Dataset::GetMetadata(const char *domain) {
     if (domain != nullptr && EQUAL(domain, "GEOLOCATION"))
         show_geolocation();
-    return Zarr3NodeDataset::GetMetadata(domain);
+    MetadataList stored = Zarr3NodeDataset::GetMetadata(domain);
+    if (!is_default_domain(domain) || dimension_items().empty())
+        return stored;
+    all_items_ = dimension_items();
+    for (const auto &[name, value] : name_values(stored))
+        set_item(&all_items_, name.c_str(), value.c_str());
+    return all_items_.List();
 }
 
 const char *Zarr3Dataset::GetMetadataItem(const char *name, const char *domain) {
     if (domain != nullptr && EQUAL(domain, "GEOLOCATION"))
         show_geolocation();
-    return Zarr3NodeDataset::GetMetadataItem(name, domain);
+    const char *stored = Zarr3NodeDataset::GetMetadataItem(name, domain);
+    return stored != nullptr || !is_default_domain(domain) || name == nullptr ||
+                   !is_dimension_item(name)
+               ? stored
+               : item_value(dimension_items().List(), name);
 }
 
 char **Zarr3Dataset::GetMetadataDomainList() {

@@ -249,6 +249,10 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
 
     void show_geolocation();
     const std::vector<gdal::GCP> &control_points() const;
+    /* The place of bands along other dimensions, for programs that know GDAL's netCDF driver. */
+    const CPLStringList &dimension_items();
+    /* True if the item is one of them, which are the coordinates' and not stored with the array. */
+    bool repeats_dimension(const char *name, const char *value);
     void show_attributes();
     void add_band(int number);
 
@@ -286,6 +290,8 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     bool geolocation_shown_ = false;
     bool ome_place_;
     mutable std::optional<std::vector<gdal::GCP>> control_points_; /* once they were looked for */
+    std::optional<CPLStringList> dimension_items_;
+    CPLStringList all_items_; /* what GetMetadata() gave out last */
 
     /* What has happened. */
     bool wrote_ = false;                          /* pixels */

@@ -12,6 +12,8 @@
 #include "array/attributes.h"
 #include "base/entry.h"
 #include "base/errors.h"
+#include "base/name_values.h"
+#include "dataset/band.h"
 #include "dataset/dataset.h"
 #include "dataset/levels.h"
 #include "dataset/pam_items.h"
@@ -66,7 +68,12 @@ CPLErr Zarr3Dataset::SetSpatialRef(const OGRSpatialReference *srs) try {
 CPLErr Zarr3Dataset::SetMetadata(MetadataList items, const char *domain) try {
     if (!updates() || !is_default_domain(domain))
         return GDALPamDataset::SetMetadata(items, domain);
-    metadata().set("", items);
+    CPLStringList own;
+    for (const auto &[name, value] : name_values(items)) {
+        if (!repeats_dimension(name.c_str(), value.c_str()))
+            own.AddString((name + "=" + value).c_str());
+    }
+    metadata().set("", own.List());
     edits.metadata = true;
     return GDALPamDataset::SetMetadata(nullptr, domain);
 } catch (...) {
@@ -78,6 +85,8 @@ CPLErr Zarr3Dataset::SetMetadataItem(const char *name, const char *value, const 
         return set_pam_item<GDALPamDataset>(this, name, value, domain);
     if (!is_default_domain(domain))
         return GDALPamDataset::SetMetadataItem(name, value, domain);
+    if (name != nullptr && repeats_dimension(name, value))
+        return CE_None;
     metadata().set("", name, value);
     edits.metadata = true;
     return drop_pam_item<GDALPamDataset>(this, name, domain);
@@ -135,6 +144,9 @@ CPLErr Zarr3Dataset::delete_nodata() {
 
 /* GDAL resamples levels by the value that they have. */
 void Zarr3Dataset::show_nodata(const NoData &nodata) {
+    for (int i = 1; edits.band_nodata && i <= nBands; i++)
+        static_cast<Zarr3RasterBand *>(GetRasterBand(i))->forget_own_nodata();
+    edits.band_nodata = false;
     array_.set_nodata(nodata);
     edits.nodata = true;
     levels_.show_nodata();

@@ -210,6 +210,13 @@ void collect_bands(Zarr3Dataset *raster, AttributeChanges *changes) {
                      each_band(raster, [](auto *band) { return json_number(band->GetOffset()); }),
                      json_number(0), changes);
     }
+    if (edits.band_nodata) {
+        const auto values = each_band(raster, [raster](auto *band) {
+            const NoData nodata = band->nodata();
+            return nodata.kind == NoData::None ? "null" : nodata_json(nodata, raster->node());
+        });
+        changes->set("_FillValues", json_list(values));
+    }
     if (edits.colours)
         collect_colours(raster, changes);
     if (edits.band_metadata)

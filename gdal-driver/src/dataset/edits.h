@@ -15,17 +15,18 @@ namespace zarr3 {
 
 /* The kinds of properties that a program has changed and that the store does not have yet. */
 struct Edits {
-    bool place = false;     /* CRS or geotransform */
-    bool transform = false; /* the geotransform, which place says, too */
-    bool nodata = false;
-    bool metadata = false; /* the default domain's items of the dataset */
+    bool place = false;       /* CRS or geotransform */
+    bool transform = false;   /* the geotransform, which place says, too */
+    bool nodata = false;      /* of all bands */
+    bool band_nodata = false; /* of bands that differ */
+    bool metadata = false;    /* the default domain's items of the dataset */
     bool descriptions = false, units = false, scales = false, colours = false; /* of bands */
     bool band_metadata = false;
     bool side_properties = false; /* side_properties.h */
 
     bool any() const {
-        return place || nodata || metadata || descriptions || units || scales || colours ||
-               band_metadata || side_properties;
+        return place || nodata || band_nodata || metadata || descriptions || units || scales ||
+               colours || band_metadata || side_properties;
     }
 };
 

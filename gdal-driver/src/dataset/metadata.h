@@ -9,7 +9,6 @@
 #include <map>
 #include <string>
 
-#include "array/nearby_nodes.h"
 #include "base/compat.h"
 #include "base/name_values.h"
 #include "raster/layout.h"
@@ -63,15 +62,6 @@ void add_attributes(const zb_node *node, const char *domain, MetadataDomains *me
 /* COMPRESSION, INTERLEAVE and the shape of shards, in IMAGE_STRUCTURE. */
 void add_image_structure(const zb_array_info *info, const Layout &layout,
                          MetadataDomains *metadata);
-
-/* DIM_<name>_INDEX, _VALUE, _UNIT and (for CF times) _TIME of one band. */
-CPLStringList band_position(const zb_node *array, const Layout &layout, int band,
-                            NearbyNodes &around);
-
-/* The band's description: its channel label in OME-NGFF, its place along the extra dimensions, or
-   the array's long_name. */
-std::string band_description(const zb_node *array, const Layout &layout, int band,
-                             NearbyNodes &around);
 
 /* A band's colour without an attribute that names it: red, green, blue, alpha for three or four
    interleaved bands of bytes, grey for a single band. */

@@ -330,8 +330,6 @@ static NodePtr find_node(GDALOpenInfo *info, Location *location, Hierarchy *hier
         climb_to_root(location, info->eAccess != GA_Update);
     NodePtr node;
     const enum zb_code code = open_store(location->directory, hierarchy, &err);
-    if (code == ZB_OK && (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0)
-        take_all_kinds(*hierarchy);
     if (code == ZB_OK) {
         hierarchy->given = location->given;
         hierarchy->entry = location->node.substr(0, location->node.size() - below.size());

@@ -196,37 +196,15 @@ bool OverviewBuilder::create(Level *level) {
     return true;
 }
 
-/* GDAL's averages of a mask lie between invalid and valid. Pixels with a share of anything valid
-   are valid, as their values are averages of that. */
-static bool sharpen(GDALRasterBand *mask) {
-    int width = 0, height = 0;
-    mask->GetBlockSize(&width, &height);
-    const VsiMemory<GByte> owner(static_cast<GByte *>(
-        VSI_MALLOC2_VERBOSE(static_cast<size_t>(width), static_cast<size_t>(height))));
-    for (int y = 0; y < mask->GetYSize(); y += height) {
-        for (int x = 0; x < mask->GetXSize(); x += width) {
-            const int across = std::min(width, mask->GetXSize() - x);
-            const int down = std::min(height, mask->GetYSize() - y);
-            if (owner == nullptr || mask->RasterIO(GF_Read, x, y, across, down, owner.get(), across,
-                                                   down, GDT_Byte, 0, 0, nullptr) != CE_None)
-                return false;
-            std::transform(owner.get(), owner.get() + static_cast<size_t>(across) * down,
-                           owner.get(), [](GByte value) { return value != 0 ? 255 : 0; });
-            if (mask->RasterIO(GF_Write, x, y, across, down, owner.get(), across, down, GDT_Byte, 0,
-                               0, nullptr) != CE_None)
-                return false;
-        }
-    }
-    return true;
-}
-
 /* GDAL's names for it begin so. */
 static bool is_nearest(const std::string &resampling) {
     return STARTS_WITH_CI(resampling.c_str(), "NEAR");
 }
 
 /* Before the bands, whose resampling asks the masks of finer levels. Each from the next finer one
-   that divides it: an average over too many pixels would round a single valid one away. */
+   that divides it: an average over too many pixels would round a single valid one away. GDAL's
+   averages of a mask lie between invalid and valid: pixels with a share of anything valid are
+   valid, as their values are averages of that. */
 bool OverviewBuilder::fill_masks(GDALProgressFunc progress, void *progress_data) {
     const bool nearest = is_nearest(resampling_);
     for (size_t i = 0; i < levels_.size(); i++) {
@@ -246,7 +224,7 @@ bool OverviewBuilder::fill_masks(GDALProgressFunc progress, void *progress_data)
         if (GDALRegenerateOverviewsEx(GDALRasterBand::ToHandle(from->GetRasterBand(1)), 1, &target,
                                       nearest ? "NEAREST" : "AVERAGE", GDALScaledProgress,
                                       part.get(), nullptr) != CE_None ||
-            (!nearest && !sharpen(to->GetRasterBand(1))))
+            (!nearest && !copy_validity(to->GetRasterBand(1), to->GetRasterBand(1))))
             return false;
     }
     return true;

@@ -129,4 +129,35 @@ enum zb_code RasterMask::create(zb_error *err) {
     return code;
 }
 
+/* In windows of whole blocks. */
+bool copy_validity(GDALRasterBand *from, GDALRasterBand *to, GDALProgressFunc progress,
+                   void *progress_data) {
+    constexpr int kPixels = 1 << 16;
+    int wide, high;
+    to->GetBlockSize(&wide, &high);
+    wide *= std::max(kPixels / wide, 1);
+    const int width = to->GetXSize(), height = to->GetYSize();
+    std::vector<GByte> pixels(static_cast<size_t>(std::min(wide, width)) *
+                              static_cast<size_t>(std::min(high, height)));
+    for (int y = 0; y < height; y += std::min(high, height - y)) {
+        const int rows = std::min(high, height - y);
+        for (int x = 0; x < width; x += std::min(wide, width - x)) {
+            const int columns = std::min(wide, width - x);
+            if (from->RasterIO(GF_Read, x, y, columns, rows, pixels.data(), columns, rows, GDT_Byte,
+                               0, 0, nullptr) != CE_None)
+                return false;
+            for (GByte &pixel : pixels)
+                pixel = pixel == 0 ? 0 : 255;
+            if (to->RasterIO(GF_Write, x, y, columns, rows, pixels.data(), columns, rows, GDT_Byte,
+                             0, 0, nullptr) != CE_None)
+                return false;
+        }
+        if (!progress((y + rows) / static_cast<double>(height), "", progress_data)) {
+            CPLError(CE_Failure, CPLE_UserInterrupt, "the copy was cancelled");
+            return false;
+        }
+    }
+    return true;
+}
+
 } // namespace zarr3

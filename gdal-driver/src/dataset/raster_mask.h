@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/compat.h"
 #include "zarrbridge/error.h"
 
 class Zarr3Dataset;
@@ -40,6 +41,11 @@ class RasterMask {
     bool looked_ = false;
     std::unique_ptr<Zarr3Dataset> mask_;
 };
+
+/* Writes a mask: 255 where the other band is not 0, as in a GeoTIFF. `from` may be any band
+   (gdal_translate -mask 4), and the mask itself. */
+bool copy_validity(GDALRasterBand *from, GDALRasterBand *to,
+                   GDALProgressFunc progress = GDALDummyProgress, void *progress_data = nullptr);
 
 } // namespace zarr3
 

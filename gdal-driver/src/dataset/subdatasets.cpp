@@ -16,6 +16,7 @@
 #include "array/attributes.h"
 #include "array/dimension_names.h"
 #include "array/types.h"
+#include "dataset/band_place.h"
 #include "dataset/level_places.h"
 #include "raster/layout.h"
 #include "store/location.h"

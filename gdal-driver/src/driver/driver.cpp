@@ -32,6 +32,7 @@ extern "C" void GDALRegister_Zarr3() {
     driver->SetDescription("Zarr3");
     zarr3::describe_driver(driver.get());
     if (!zarr3::take_over()) /* one driver for a suffix */
-        driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr");
+        /* GDAL looks at what is behind the last point: x.zarr.zip */
+        driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr zip ozx");
     GetGDALDriverManager()->RegisterDriver(driver.release());
 }

@@ -152,7 +152,7 @@ bool take_over() {
     auto driver = std::make_unique<Zarr3StandIn>(step_aside());
     driver->SetDescription("Zarr");
     describe_driver(driver.get());
-    driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr");
+    driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr zip ozx");
     for (const char *item : {"COMPRESSORS", "BLOSC_COMPRESSORS", "FILTERS"}) {
         if (driver->own() != nullptr && driver->own()->GetMetadataItem(item) != nullptr)
             driver->SetMetadataItem(item, driver->own()->GetMetadataItem(item));

@@ -110,9 +110,11 @@ static bool is_repeated(const zb_node *group, const zb_json *member) {
 
 /* GDAL has calls for these, by which its programs copy them. */
 static bool has_own_call(const zb_node *node, const zb_json *member, bool hides_place) {
-    static constexpr const char *kNames[] = {
-        "units", "scale_factor", "add_offset", "_FillValue",    "_Unsigned",
-        "_CRS",  "proj:code",    "proj:wkt2",  "proj:projjson", "grid_mapping"};
+    static constexpr const char *kNames[] =
+        {
+            "units",         "scale_factor", "add_offset",       "_FillValue",
+            "_Unsigned",     "_CRS",         "proj:code",        "proj:wkt2",
+            "proj:projjson", "grid_mapping", "_ARRAY_DIMENSIONS"}; /* xarray's form of the dimensions' names in version 2 */
     const std::string name = zb_json_name(member);
     if (zb_node_array(node) == nullptr)
         return is_repeated(node, member);

@@ -63,7 +63,6 @@ bool NewDataset::make(const char *name, CSLConstList list, bool staging) {
         report(err);
         return false;
     }
-    take_all_kinds(destination.hierarchy());
     TreeOptions shown;
     shown.base = destination.node();
     shown.update = true;

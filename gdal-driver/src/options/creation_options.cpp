@@ -23,6 +23,13 @@ static const char kOptions[] =
     "    <Value>NONE</Value><Value>ZSTD</Value><Value>GZIP</Value><Value>BLOSC</Value>"
     "    <Value>DEFLATE</Value>"
     "  </Option>"
+    "  <Option name='PREDICTOR' type='string-select' description='2, 3, STANDARD, FLOATING_POINT "
+    "and "
+    "YES sort the bytes of elements by significance (shuffle) before ZSTD, GZIP or DEFLATE, in the "
+    "form of blosc; 1 and NO do not. Floats are sorted unless COMPRESS is given'>"
+    "    <Value>1</Value><Value>2</Value><Value>3</Value><Value>NO</Value><Value>YES</Value>"
+    "    <Value>STANDARD</Value><Value>FLOATING_POINT</Value>"
+    "  </Option>"
     "  <Option name='LEVEL' type='int' description='Compression level: ZSTD 0 to 22 (3), GZIP 1 to "
     "9 (6), BLOSC 0 to 9 (5)'/>"
     "  <Option name='BLOSC_CNAME' type='string-select' default='LZ4' description='Compressor "
@@ -322,6 +329,59 @@ static bool parse_gzip(CSLConstList list, std::string *text, std::string *reason
     return true;
 }
 
+/* Compressors of GDAL's other drivers, and the nearest one here. Profiles of rasters hand them on.
+   All of ours are lossless. */
+static constexpr const char *kNearest[][2] = {
+    {"LZW", "ZSTD"},       {"PACKBITS", "ZSTD"},  {"LZMA", "ZSTD"},
+    {"LERC", "ZSTD"},      {"LERC_ZSTD", "ZSTD"}, {"JPEG", "ZSTD"},
+    {"WEBP", "ZSTD"},      {"JXL", "ZSTD"},       {"CCITTRLE", "ZSTD"},
+    {"CCITTFAX3", "ZSTD"}, {"CCITTFAX4", "ZSTD"}, {"LERC_DEFLATE", "DEFLATE"}};
+
+static CPLStringList with_nearest(CSLConstList given) {
+    CPLStringList list(CSLDuplicate(given), TRUE);
+    const std::string asked = list.FetchNameValueDef("COMPRESS", "");
+    for (const auto &[name, nearest] : kNearest) {
+        if (!EQUAL(asked.c_str(), name))
+            continue;
+        CPLError(CE_Warning, CPLE_AppDefined,
+                 "COMPRESS=%s cannot be had in a Zarr store: COMPRESS=%s, which loses nothing, is "
+                 "taken",
+                 name, nearest);
+        list.SetNameValue("COMPRESS", nearest);
+    }
+    return list;
+}
+
+/* The same with blosc, which every reader knows: it sorts bytes and compresses by zstd or zlib. Its
+   levels of zstd are half as many. Blocks of 256 KiB are read one by one. */
+static bool parse_shuffle(CSLConstList list, CreationOptions *options, std::string *text,
+                          std::string *reason) {
+    static const std::vector<const char *> kNames = {"",    "2", "3", "STANDARD", "FLOATING_POINT",
+                                                     "YES", "1", "NO"};
+    const int chosen = choose(list, "PREDICTOR", kNames, reason);
+    const bool is_zstd = options->compressor == "zstd", is_gzip = options->compressor == "gzip";
+    const bool is_default = chosen == 0 && CSLFetchNameValue(list, "COMPRESS") == nullptr &&
+                            level_option(list, "ZSTD") == nullptr &&
+                            CSLFetchNameValue(list, "ZSTD_CHECKSUM") == nullptr;
+    if (is_default)
+        options->shuffle = Shuffle::Auto;
+    else if (chosen > 0 && chosen < 6 && (is_zstd || is_gzip))
+        options->shuffle = Shuffle::On;
+    else if (chosen > 0 && chosen < 6 && options->compressor != "blosc")
+        CPLError(CE_Warning, CPLE_AppDefined, "PREDICTOR has no effect with COMPRESS=NONE");
+    uint64_t level = is_zstd ? 3 : 6;
+    if (options->shuffle == Shuffle::Off || !reason->empty())
+        return chosen >= 0;
+    if (!parse_level(list, is_zstd ? "ZSTD" : "GZIP", 0, 22, &level, reason))
+        return false;
+    if (is_zstd)
+        level = level == 0 ? 2 : std::min<uint64_t>((level + 1) / 2, 9);
+    *text = codec("blosc", std::string("\"cname\":\"") + (is_zstd ? "zstd" : "zlib") +
+                               "\",\"clevel\":" + std::to_string(level) +
+                               ",\"shuffle\":\"shuffle\",\"blocksize\":262144");
+    return true;
+}
+
 /* "" for none. Gzip is the form in which Zarr has DEFLATE. */
 static bool parse_compressor(CSLConstList list, CreationOptions *options, std::string *text,
                              std::string *reason) {
@@ -345,20 +405,28 @@ static bool parse_compressor(CSLConstList list, CreationOptions *options, std::s
     return false;
 }
 
-static bool parse_compression(CSLConstList list, CreationOptions *options, std::string *reason) {
-    if (const char *given = CSLFetchNameValue(list, "CODECS"))
-        return parse_codecs(list, given, options, reason);
-    std::string compressor;
-    bool checksum;
-    if (!parse_compressor(list, options, &compressor, reason) ||
-        !parse_flag(list, "CHECKSUM", &checksum, reason))
-        return false;
+static std::string codec_list(const std::string &compressor, bool checksum) {
     std::vector<std::string> codecs;
     if (!compressor.empty())
         codecs.push_back(compressor);
     if (checksum)
         codecs.push_back(codec("crc32c", ""));
-    options->codecs = json_list(codecs);
+    return json_list(codecs);
+}
+
+static bool parse_compression(CSLConstList given, CreationOptions *options, std::string *reason) {
+    if (const char *codecs = CSLFetchNameValue(given, "CODECS"))
+        return parse_codecs(given, codecs, options, reason);
+    const CPLStringList list = with_nearest(given);
+    std::string compressor, shuffled;
+    bool checksum;
+    if (!parse_compressor(list.List(), options, &compressor, reason) ||
+        !parse_shuffle(list.List(), options, &shuffled, reason) ||
+        !parse_flag(list.List(), "CHECKSUM", &checksum, reason))
+        return false;
+    options->codecs = codec_list(compressor, checksum);
+    if (!shuffled.empty())
+        options->shuffled_codecs = codec_list(shuffled, checksum);
     return true;
 }
 
@@ -375,7 +443,7 @@ bool parse_sync(CSLConstList list, zb_write_options *write, std::string *reason)
 static const char kHarmless[] =
     " BIGTIFF SPARSE_OK ENDIANNESS STREAMABLE_OUTPUT NUM_THREADS COPY_SRC_MDD SRC_MDD SKIP_HOLES "
     "PROFILE GEOTIFF_VERSION GEOTIFF_KEYS_FLAVOR TFW RPB RPCTXT COLOR_TABLE_MULTIPLIER "
-    "PREDICTOR LZMA_PRESET JPEG_QUALITY JPEGTABLESMODE WEBP_LEVEL WEBP_LOSSLESS MAX_Z_ERROR "
+    "LZMA_PRESET JPEG_QUALITY JPEGTABLESMODE WEBP_LEVEL WEBP_LOSSLESS MAX_Z_ERROR "
     "MAX_Z_ERROR_OVERVIEW JXL_LOSSLESS JXL_EFFORT JXL_DISTANCE JXL_ALPHA_DISTANCE ";
 
 static bool is_harmless(const std::string &name) {

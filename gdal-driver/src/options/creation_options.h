@@ -18,6 +18,10 @@ const char *creation_option_list();
 
 enum class Sharding { Auto, Off, Given };
 
+/* Whether blocks have the bytes of their elements sorted by significance before they are
+   compressed. Auto: those of floats in rasters, where COMPRESS is not given. */
+enum class Shuffle { Auto, Off, On };
+
 struct CreationOptions {
     bool append = false;    /* to the store that is there; array_name is given then */
     std::string array_name; /* "": by the file's name */
@@ -31,6 +35,9 @@ struct CreationOptions {
     ChunkRuns shard_runs;
     std::string codecs;                    /* as zb_array_spec has them */
     std::optional<std::string> compressor; /* the codec of COMPRESS, "" for none; unset: CODECS */
+    Shuffle shuffle = Shuffle::Off;
+    std::string
+        shuffled_codecs;        /* in place of `codecs`, where elements have several bytes; or "" */
     bool fortran_order = false; /* of elements in blocks: the first dimension varies fastest */
     char separator = '/';
     std::string key_encoding;         /* of chunks, as zb_array_spec has it, or "" */

@@ -159,13 +159,6 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
                                                     : open_by_core(address, create, &store, err);
     if (code != ZB_OK)
         return code;
-    /* The kinds that array/types.h shows; of others, which arrays of tables often have, the node
-       tells why it is no raster. Text makes no bands, but names them. Some structs are complex
-       integers. */
-    zb_hierarchy_set_kinds(store, ZB_PLAIN_KINDS | 1u << ZB_KIND_STRING | 1u << ZB_KIND_DATETIME |
-                                      1u << ZB_KIND_TIMEDELTA | 1u << ZB_KIND_SMALL |
-                                      1u << ZB_KIND_SMALL_COMPLEX | 1u << ZB_KIND_STRUCT |
-                                      1u << ZB_KIND_EXTENSION);
     *hierarchy = {HierarchyPtr(store, zb_hierarchy_release), root, root, "", nullptr};
     return ZB_OK;
 }
@@ -205,10 +198,6 @@ enum zb_code look_at_place(const std::string &root, const std::string &node, enu
     const NetworkSettings settings(address);
     const zb_store_settings view = settings.view();
     return zb_destination_look(address.c_str(), node.c_str(), &view, found, err);
-}
-
-void take_all_kinds(const Hierarchy &hierarchy) {
-    zb_hierarchy_set_kinds(hierarchy.store.get(), ZB_ALL_KINDS);
 }
 
 } // namespace zarr3

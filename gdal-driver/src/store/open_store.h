@@ -19,10 +19,6 @@ enum zb_code open_store(const std::string &root, Hierarchy *hierarchy, zb_error 
 enum zb_code look_at_place(const std::string &root, const std::string &node, enum zb_place *found,
                            zb_error *err);
 
-/* From now on the store's arrays have elements of all kinds, those included of which no raster is
-   made: structs, text, bytes. Before any node is opened. */
-void take_all_kinds(const Hierarchy &hierarchy);
-
 /* Local paths, and GDAL's files in memory, where a listing costs no requests. */
 bool is_local_place(const std::string &root);
 

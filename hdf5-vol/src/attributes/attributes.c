@@ -12,6 +12,7 @@
 #include "hdf5/convert.h"
 #include "hdf5/errors.h"
 #include "hdf5/shown.h"
+#include "dataset/labels.h"
 #include "hdf5/types.h"
 #include "scales/back_references.h"
 #include "scales/dimensions.h"
@@ -49,6 +50,10 @@ char *vol_node_type_text(vol_node *node, const char *name) {
         return is_date || stored.kind == ZB_KIND_TIMEDELTA ? zb_time_units(stored) : NULL;
     if (strcmp(name, "calendar") == 0)
         return is_date ? strdup("proleptic_gregorian") : NULL;
+    if (strcmp(name, VOL_ENCODING) == 0) {
+        const char *encoding = vol_label_encoding(node);
+        return encoding ? strdup(encoding) : NULL;
+    }
     if (strcmp(name, VOL_DATA_TYPE) != 0)
         return NULL;
     stored.swapped = false;
@@ -60,7 +65,7 @@ char *vol_node_type_text(vol_node *node, const char *name) {
 
 /* Those of the document win. */
 static bool add_type_texts(vol_attrs *attrs, vol_node *node) {
-    static const char *const names[] = {"units", "calendar", VOL_DATA_TYPE};
+    static const char *const names[] = {"units", "calendar", VOL_ENCODING, VOL_DATA_TYPE};
     bool good = true;
     for (size_t i = 0; i < sizeof names / sizeof *names && good; i++) {
         char *text = vol_attrs_find(attrs, names[i]) ? NULL : vol_node_type_text(node, names[i]);
@@ -202,9 +207,9 @@ bool vol_node_rename_attr(vol_node *node, const char *from, const char *to) {
 }
 
 bool vol_node_attr_is_alone(const vol_node *node, const char *name) {
-    static const char *const made[] = {VOL_DATA_TYPE,    "units",          "calendar",
-                                       "_FillValue",     "CLASS",          "NAME",
-                                       "DIMENSION_LIST", "REFERENCE_LIST", "DIMENSION_LABELS"};
+    static const char *const made[] = {
+        VOL_DATA_TYPE, "units", "calendar",       VOL_ENCODING,     "_FillValue",
+        "CLASS",       "NAME",  "DIMENSION_LIST", "REFERENCE_LIST", "DIMENSION_LABELS"};
     for (size_t i = 0; node->kind == VOL_DATASET && i < sizeof made / sizeof *made; i++)
         if (strcmp(made[i], name) == 0)
             return false;

@@ -19,7 +19,7 @@ vol_attrs *vol_node_attrs(vol_node *node);
 const vol_attr *vol_node_find_attr(vol_node *node, vol_attrs *attrs, const char *name);
 
 /* The text of the attribute of that name that is made of a dataset's type, if there is one: units,
-   calendar, and VOL_DATA_TYPE. Malloc'ed; NULL also when memory runs out. */
+   calendar, VOL_ENCODING and VOL_DATA_TYPE. Malloc'ed; NULL also when memory runs out. */
 char *vol_node_type_text(vol_node *node, const char *name);
 
 /* Keeps an attribute for the session, in place of one of the same name that is kept already, or

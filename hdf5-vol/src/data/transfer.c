@@ -150,7 +150,7 @@ static herr_t choose_text(h5_lib *lib, const vol_transfer *args, zb_dtype stored
     out->is_text = true;
     out->core_converts = false;
     out->dtype = stored;
-    const bool is_bytes = stored.kind == ZB_KIND_BYTES;
+    const bool is_bytes = vol_node_shown(args->node).kind == ZB_KIND_BYTES;
     if (!vol_text_form_of(lib, args->mem_type, &out->text) || out->text.is_bytes != is_bytes)
         return VOL_PUSH(lib, DATASET, CANTCONVERT, "dataset '%s' holds %s", args->node->path,
                         is_bytes

@@ -2,6 +2,7 @@
 /* Datasets as HDF5 programs see them: see dataset.h. */
 #include "dataset/dataset.h"
 
+#include "dataset/labels.h"
 #include "dataset/max_shape.h"
 #include "hdf5/element.h"
 #include "hdf5/errors.h"
@@ -56,6 +57,8 @@ zb_dtype vol_node_shown(vol_node *dataset) {
         vol_shown_new(zb_node_array(dataset->zarr)->dtype, &shown)) {
         if (is_utf8(dataset))
             vol_shown_as_utf8(&shown);
+        if (shown.kind == ZB_KIND_BYTES && vol_node_is_label(dataset))
+            shown.kind = ZB_KIND_STRING;
         dataset->dataset.shown = shown;
     }
     return dataset->dataset.shown;

@@ -74,8 +74,27 @@ void vol_side_free(vol_node *node) {
     node->side_is_known = false;
 }
 
+/* xarray's form of the names in version 2, which copies keep in version 3. netCDF refuses an
+   attribute of that name, and with it what is copied. */
+static bool repeats_names(vol_node *node, const char *name) {
+    const zb_array_info *info = node->zarr ? zb_node_array(node->zarr) : NULL;
+    if (!info || !info->dimension_names || strcmp(name, "_ARRAY_DIMENSIONS") != 0 ||
+        zb_hdf5_extension_get(stored(node), ZB_HDF5_CREATION))
+        return false;
+    const zb_json *list = zb_json_get(zb_node_attributes(node->zarr), name);
+    if (zb_json_kind_of(list) != ZB_JSON_ARRAY || zb_json_count(list) != info->ndim)
+        return false;
+    const zb_json *item = zb_json_first(list);
+    for (uint32_t d = 0; d < info->ndim; d++, item = zb_json_next(item)) {
+        const char *text = zb_json_string(item), *said = info->dimension_names[d];
+        if (!text || !said || strcmp(text, said) != 0)
+            return false;
+    }
+    return true;
+}
+
 bool vol_side_hides(vol_node *node, const char *name) {
-    return strcmp(name, ZB_HDF5_EXTENSION) == 0 && stored(node);
+    return (strcmp(name, ZB_HDF5_EXTENSION) == 0 && stored(node)) || repeats_names(node, name);
 }
 
 bool vol_side_uses_types(vol_node *node) {

@@ -61,7 +61,9 @@ static void test_floats(void **state) {
     prints(ZB_KIND_FLOAT, 2, &(uint16_t){0x7c00}, "\"Infinity\"");
     prints(ZB_KIND_FLOAT, 4, &(uint32_t){0xff800000}, "\"-Infinity\"");
     prints(ZB_KIND_FLOAT, 4, &(uint32_t){0x7fc00000}, "\"NaN\"");
-    prints(ZB_KIND_FLOAT, 4, &(uint32_t){0xffc00000}, "\"0xffc00000\"");
+    prints(ZB_KIND_FLOAT, 4, &(uint32_t){0xffc00000}, "\"NaN\"");
+    prints(ZB_KIND_FLOAT, 8, &(uint64_t){0xfff8000000000000}, "\"NaN\"");
+    prints(ZB_KIND_FLOAT, 4, &(uint32_t){0xffc00001}, "\"0xffc00001\"");
     prints(ZB_KIND_FLOAT, 8, &(uint64_t){0x7ff0000000000001}, "\"0x7ff0000000000001\"");
     prints(ZB_KIND_COMPLEX, 8, (const float[]){1, -0.0f}, "[1.0,-0.0]");
     prints(ZB_KIND_COMPLEX, 16, (const uint64_t[]){0x7ff8000000000000, 0xfff0000000000000},
