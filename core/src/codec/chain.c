@@ -273,7 +273,7 @@ bool zb__chain_is_fill(const zb__chain_change *c, const void *fill, zb__scratch 
     const zb_dtype dtype = from->dtype;
     uint8_t own[MOST_ITEM];
     zb__elements elements = {0};
-    if (c->way == ZB__CHAIN_NONE || from->is_variable || dtype.size > sizeof own ||
+    if (c->way == ZB_CHAIN_NONE || from->is_variable || dtype.size > sizeof own ||
         (from->codec_count > 0 && size > c->from->decoded_size / FILL_RATIO + FILL_FRAME) ||
         zb__chunk_layout_check_stored(c->from, size, NULL) != ZB_OK ||
         open_elements(c, scratch, in, size, &elements, NULL) != ZB_OK)

@@ -4,6 +4,7 @@
 
 #include "copy/chunk_chains.h"
 #include "copy/data.h"
+#include "copy/walk.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
 
@@ -281,5 +282,5 @@ herr_t vol_indexed_take(h5_lib *lib, hid_t dxpl, hid_t source, vol_node *node) {
                                         : zb_fail(&err, ZB_EIO, "its creation list cannot be had");
     vol_stack_restore(lib, saved);
     vol_release_id(lib, dcpl);
-    return code ? vol_import_failed(lib, node->path, &err) : 0;
+    return code ? vol_copy_failed(lib, node->path, &err) : 0;
 }
