@@ -23,15 +23,23 @@ static bool is_empty(const zb_json *value) {
     return !value || kind == ZB_JSON_NULL || (kind == ZB_JSON_ARRAY && !zb_json_first(value));
 }
 
-/* Values without memory to compare them count as different. */
+static bool is_same_text(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Without memory, so that nothing looks changed when it runs out. */
 static bool is_same(const zb_json *a, const zb_json *b) {
     if (!a || !b)
         return a == b;
-    char *left = zb_json_print(a), *right = zb_json_print(b);
-    const bool same = left && right && strcmp(left, right) == 0;
-    free(left);
-    free(right);
-    return same;
+    if (zb_json_kind_of(a) != zb_json_kind_of(b) || zb_json_count(a) != zb_json_count(b) ||
+        !is_same_text(zb_json_string(a), zb_json_string(b)) ||
+        !is_same_text(zb_json_number(a), zb_json_number(b)) || zb_json_bool(a) != zb_json_bool(b))
+        return false;
+    bool same = true;
+    const zb_json *x = zb_json_first(a), *y = zb_json_first(b);
+    for (; same && x && y; x = zb_json_next(x), y = zb_json_next(y))
+        same = is_same_text(zb_json_name(x), zb_json_name(y)) && is_same(x, y);
+    return same && !x && !y;
 }
 
 static bool is_list_of_objects(const zb_json *value) {
@@ -84,19 +92,22 @@ static bool has(const texts *list, const char *text) {
     return bsearch(&text, list->text, list->count, sizeof *list->text, compare) != NULL;
 }
 
-/* Writes those of a list that are in `other`, or (is_other false) in none of the two. Counts them
-   in *count. */
-static void put_some(zb_json_writer *out, const zb_json *list, const texts *old, const texts *other,
+/* Writes those of a list that are in `other` or not in `old`, or (is_other false) in none of the
+   two. Counts them in *count. */
+static bool put_some(zb_json_writer *out, const zb_json *list, const texts *old, const texts *other,
                      bool is_other, uint64_t *count) {
-    for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one)) {
+    const bool is_list = zb_json_kind_of(list) == ZB_JSON_ARRAY;
+    for (const zb_json *one = is_list ? zb_json_first(list) : NULL; one; one = zb_json_next(one)) {
         char *text = zb_json_print(one);
-        const bool is_there = text && has(other, text);
-        if (text && (is_other ? is_there || !has(old, text) : !is_there && !has(old, text))) {
+        if (!text)
+            return false;
+        if (has(other, text) ? is_other : !has(old, text)) {
             zb_json_write_raw(out, text);
             ++*count;
         }
         free(text);
     }
+    return true;
 }
 
 /* The text of the list, malloc'ed; NULL without memory. */
@@ -109,10 +120,8 @@ static char *merge_sets(const zb_json *base, const zb_json *ours, const zb_json 
     complete &= texts_of(theirs, &other);
     *count = 0;
     zb_json_begin_array(list);
-    if (complete) {
-        put_some(list, ours, &old, &other, true, count);
-        put_some(list, theirs, &old, &mine, false, count);
-    }
+    complete = complete && put_some(list, ours, &old, &other, true, count) &&
+               put_some(list, theirs, &old, &mine, false, count);
     zb_json_end_array(list);
     clear(&old);
     clear(&mine);
