@@ -255,3 +255,22 @@ def test_a_directory_in_the_place_of_a_chunk(odd, tmp_path):
     (tmp_path / "old.zarr/t/1").mkdir(parents=True)
     status, _, message = run("copy", tmp_path / "old.zarr", tmp_path / "new2.zarr")
     assert status == 2 and "'t/1' is a directory" in message
+
+
+@pytest.mark.parametrize("shards, way, short, long", [
+    (None, "all files are copied as they are", True, True),
+    ("32,32", "/a: encoded chunks move", True, False),
+    ("auto", "/a: its files are copied as they are", True, True)])
+def test_verbose_tells_the_way(tmp_path, monkeypatch, shards, way, short, long):
+    """And ZARRBRIDGE_MOVE_CHUNKS=no has the long one taken, with the same elements. An array below 256 MiB gets no
+    shards by `auto`."""
+    root = zarr.open_group(tmp_path / "s.zarr", mode="w")
+    values = np.arange(64 * 64).reshape(64, 64)
+    root.create_array("a", shape=values.shape, chunks=(16, 16), dtype=values.dtype)[...] = values
+    options = ["--shards", shards] if shards else []
+    for name, moves, is_short in (("short.zarr", "yes", short), ("long.zarr", "no", long)):
+        monkeypatch.setenv("ZARRBRIDGE_MOVE_CHUNKS", moves)
+        status, _, told = run("copy", "--verbose", *options, tmp_path / "s.zarr", tmp_path / name)
+        assert status == 0 and (way in told) == is_short, told
+        assert is_short or "elements are copied: ZARRBRIDGE_MOVE_CHUNKS=no" in told
+        assert np.array_equal(zarr.open_group(tmp_path / name, mode="r")["a"][...], values)

@@ -232,7 +232,7 @@ ROWS = [
     (h5py, "'Upper.Zarr'", {}, ""),
     (gdal, "'Upper.Zarr'", {}, ""),
     # Options.
-    (h5py, "'s.zarr'", {"HDF5_VOL_CONNECTOR": "zarr shard=4x4"}, "no option 'shard=4x4'", "shards=auto|off|AxB",
+    (h5py, "'s.zarr'", {"HDF5_VOL_CONNECTOR": "zarr shard=4x4"}, "no option 'shard=4x4'", "shards=auto|off|file|AxB",
      "strategy=rewrite|append|inplace"),
     (h5py, "'s.zarr'", {"HDF5_VOL_CONNECTOR": "zarr sync=maybe"}, "no option 'sync=maybe'", "sync=none|close|always"),
     (shell, "gdal_translate -q in.tif options.zarr -co SHARDS=64x64", {}, "no creation option SHARDS", "SHARD,",
