@@ -44,8 +44,8 @@ def advice(gdal_version, files, conda="", windows=False):
     elif windows:
         lines.append("There is no build for Windows yet.")
     elif conda:
-        lines.append("In this conda environment: build the package with packaging/conda/recipe.yaml, and install it "
-                     "beside QGIS.")
+        lines.append("In this conda environment: build it with the environment's own GDAL, and set GDAL_DRIVER_PATH "
+                     "to its folder before QGIS starts.")
     else:
         lines.append("On Debian: install the package gdal-plugin-zarr3 that `tools/package deb` makes, or build it: "
                      "`tools/install-deps && cmake --preset release && cmake --build --preset release && "
