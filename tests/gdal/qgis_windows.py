@@ -21,11 +21,16 @@ from qgis.PyQt.QtWidgets import QAction, QApplication, QComboBox, QDockWidget, Q
 from qgis.utils import iface, plugins, unloadPlugin
 
 given_path = os.environ["QGIS_TRY"]
+PATIENCE = int(os.environ.get("QGIS_TRY_PATIENCE", "60"))
 with open(given_path, encoding="utf-8") as given_file:
     GIVEN = json.load(given_file)
 FOLDER = os.path.dirname(given_path)
 faulthandler.enable() # QGIS's own handler tells nothing of Python
-PATIENCE = int(os.environ.get("QGIS_TRY_PATIENCE", "60"))
+faulthandler.dump_traceback_later(10 * PATIENCE, exit=True)
+
+
+raised = [] # by the plugin where QGIS called it; QGIS would show a window that waits for a click
+sys.excepthook = lambda *error: raised.append("".join(traceback.format_exception(*error)))
 
 
 def spin():
@@ -37,6 +42,7 @@ def wait(holds, what):
     """Until the condition holds."""
     end = time.monotonic() + PATIENCE
     while not holds():
+        assert not raised, raised.pop()
         assert time.monotonic() < end, f"waited for {what}"
         spin()
 
@@ -253,8 +259,12 @@ def try_place_of_ome():
 
 
 def try_colours():
-    layer = drop_and_wait(QUrl.fromLocalFile(GIVEN["colours"]))
-    return told(layer)
+    found = []
+    for name in ("colours", "spectrum"):
+        layer = drop_and_wait(QUrl.fromLocalFile(GIVEN[name]))
+        stretch = layer.renderer().redContrastEnhancement()
+        found.append({**told(layer), "stretched": stretch is not None and stretch.maximumValue() > 255})
+    return found
 
 
 def try_the_browser():

@@ -34,9 +34,10 @@ MONTHS = ["1999-01-31", "1999-02-28", "1999-03-31", "1999-04-30", "1999-05-31", 
 
 def make_stores(folder):
     """Each kind that people have, in a folder of their own, so that the browser shows nothing else."""
-    given = {name: str(folder / f"{name}.zarr") for name in ("temperature", "climate", "levels", "ome", "landsat", "dem")}
-    given |= {"stack": given.pop("temperature"), "colours": given.pop("landsat"), "archive": str(folder / "dem.zarr.zip"),
-              "nothing": str(folder / "nothing.zarr"), "saved": str(folder.parent / "saved.zarr")}
+    stores = {"stack": "temperature", "colours": "landsat", "spectrum": "spectrum", "climate": "climate",
+              "levels": "levels", "ome": "ome", "dem": "dem", "nothing": "nothing"}
+    given = {key: str(folder / f"{name}.zarr") for key, name in stores.items()}
+    given |= {"archive": str(folder / "dem.zarr.zip"), "saved": str(folder.parent / "saved.zarr")}
     zarr3 = gdal.GetDriverByName("Zarr3")
     climate = gdal.OpenEx(str(DATA / "bcsd_obs_1999.nc"), gdal.OF_MULTIDIM_RASTER)
     gdal.MultiDimTranslate(given["stack"], climate, format="Zarr3", arraySpecs=["tas"])
@@ -53,10 +54,15 @@ def make_stores(folder):
     with gdal.Open(given["levels"], gdal.GA_Update) as raster:
         raster.BuildOverviews("AVERAGE", [2, 4])
     landsat = gdal.Open(str(DATA / "L7_ETMs.tif"))
-    copy = zarr3.CreateCopy(given["colours"], landsat, options=["ARRAY_NAME=landsat"])
-    for number, colour in enumerate(("blue", "green", "red", "near infrared", "swir 1", "swir 2"), 1):
-        copy.GetRasterBand(number).SetDescription(colour)
-    copy.Close()
+    for name, options in (("colours", {}), ("spectrum", {"outputType": gdal.GDT_UInt16,
+                                                         "scaleParams": [[0, 255, 0, 10200]]})):
+        gdal.Translate(given[name], landsat, format="Zarr3", **options).Close()
+    with gdal.Open(given["colours"], gdal.GA_Update) as copy:
+        for number, colour in enumerate(("blue", "green", "red", "near infrared", "swir 1", "swir 2"), 1):
+            copy.GetRasterBand(number).SetDescription(colour)
+    with gdal.Open(given["spectrum"], gdal.GA_Update) as copy:
+        for number, length in enumerate((482, 565, 660, 825, 1650, 2220), 1):
+            copy.GetRasterBand(number).SetMetadata({"wavelength": str(length), "wavelength_unit": "nm"})
     image = zarr.create_group(given["ome"], zarr_format=3, attributes={"ome": {"version": "0.5", "multiscales": [{
         "axes": [{"name": "y", "type": "space", "unit": "micrometer"}, {"name": "x", "type": "space"}],
         "datasets": [{"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [0.5, 0.25]}]}]}]}})
@@ -184,9 +190,11 @@ def test_an_image_lies_where_its_scales_say(used):
     assert told["valid"] and told["extent"] == [-0.125, -19.75, 14.875, 0.25]
 
 
-def test_bands_with_names_of_colours_are_drawn_as_these(used):
-    told = came_of(used, "colours")
-    assert told["renderer"] == "multibandcolor" and told["uses"] == [3, 2, 1]
+def test_bands_with_names_of_colours_or_wavelengths_are_drawn_as_these(used):
+    named, measured = came_of(used, "colours")
+    assert named["renderer"] == measured["renderer"] == "multibandcolor"
+    assert named["uses"] == measured["uses"] == [3, 2, 1]
+    assert not named["stretched"] and measured["stretched"]
 
 
 def test_the_browser_shows_each_store_once(used):

@@ -44,12 +44,13 @@ def advice(gdal_version, files, conda="", windows=False):
     elif windows:
         lines.append("There is no build for Windows yet.")
     elif conda:
-        lines.append("In this conda environment: build the package with packaging/conda/recipe.yaml, and install it "
-                     "beside QGIS.")
+        lines.append("In this conda environment: build it with the environment's own GDAL, and set GDAL_DRIVER_PATH "
+                     "to its folder before QGIS starts.")
     else:
         lines.append("On Debian: install the package gdal-plugin-zarr3 that `tools/package deb` makes, or build it: "
                      "`tools/install-deps && cmake --preset release && cmake --build --preset release && "
-                     "sudo cmake --install build/release`. A plugin elsewhere: set GDAL_DRIVER_PATH before QGIS starts.")
+                     "sudo cmake --install build/release`. For one in another folder, set GDAL_DRIVER_PATH before "
+                     "QGIS starts.")
     if tuple(int(part) for part in gdal_version.split(".")) < (3, 10):
         lines.append("The driver needs GDAL 3.10 or later.")
     return " ".join([*lines, f"More: {PAGE}."])

@@ -3,8 +3,8 @@
 
 from osgeo import gdal
 from qgis.core import (Qgis, QgsColorRampShader, QgsDateTimeRange, QgsInterval, QgsMultiBandColorRenderer, QgsProject,
-                       QgsRasterBandStats, QgsRasterLayer, QgsRasterShader, QgsSingleBandPseudoColorRenderer, QgsStyle,
-                       QgsContrastEnhancement, QgsProviderRegistry)
+                       QgsProviderRegistry, QgsRasterLayer, QgsRasterShader,
+                       QgsSingleBandPseudoColorRenderer, QgsStyle)
 from qgis.PyQt.QtCore import QDate, QDateTime, QFile, QTime, QTimeZone
 
 from . import bands, driver, names, store
@@ -34,8 +34,8 @@ def add(layer, project=None):
 def file_name(layer):
     """GDAL's name of a layer, and its open options."""
     parts = QgsProviderRegistry.instance().decodeUri("gdal", layer.source())
-    return (parts.get("vsiPrefix") or "") + (parts.get("path") or "") + (parts.get("vsiSuffix") or ""), [
-        option for option in parts.get("openOptions") or []]
+    name = "".join(parts.get(part) or "" for part in ("vsiPrefix", "path", "vsiSuffix"))
+    return name, list(parts.get("openOptions") or [])
 
 
 def is_ours(layer):
@@ -90,16 +90,15 @@ def dress(layer):
 
 
 def draw_colours(layer, numbers):
-    """Red, green and blue of these bands, stretched as QGIS's settings say."""
+    """Red, green and blue of these bands, stretched as QGIS's settings say for their type."""
     layer.setRenderer(QgsMultiBandColorRenderer(layer.dataProvider(), *numbers))
-    if layer.dataProvider().sourceDataType(numbers[0]) != Qgis.DataType.Byte:
-        layer.setContrastEnhancement(QgsContrastEnhancement.StretchToMinimumMaximum, Qgis.RasterRangeLimit.CumulativeCut)
+    layer.setDefaultContrastEnhancement()
 
 
 def draw_ramp(layer, count):
     """Band 1 by a colour ramp between the smallest and largest value of some bands, since others are shown later."""
     provider = layer.dataProvider()
-    flags = QgsRasterBandStats.Min | QgsRasterBandStats.Max
+    flags = Qgis.RasterBandStatistic.Min | Qgis.RasterBandStatistic.Max
     numbers = bands.spread(count, FEW if names.is_url(names.split(file_name(layer)[0])[0]) else SOME)
     found = [provider.bandStatistics(number, flags, layer.extent(), SAMPLE // len(numbers)) for number in numbers]
     low, high = min(one.minimumValue for one in found), max(one.maximumValue for one in found)

@@ -34,8 +34,8 @@ class Details(NamedTuple):
     @property
     def times(self):
         """The first and the last time; "" without times."""
-        spans = [f"{dimension.labels[0]} – {dimension.labels[-1]}" for dimension in self.dimensions if dimension.is_time]
-        return spans[0] if spans else ""
+        labels = next((one.labels for one in self.dimensions if one.is_time), None)
+        return f"{labels[0]} – {labels[-1]}" if labels else ""
 
 
 class Array:
