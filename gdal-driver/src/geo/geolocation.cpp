@@ -108,10 +108,12 @@ std::optional<Geolocation> find_geolocation(const zb_node *array, const Layout &
     std::optional<Geolocation> found = find_named_geolocation(array, layout, around);
     if (found || layout.axes.y < 0)
         return found;
-    const bool is_named = attribute(array, "coordinates") != nullptr ||
-                          attribute(around.group_above(1), "coordinates") != nullptr;
+    /* A name that nothing mentions is looked for where a look costs no request. */
+    const bool is_guessed = zb_hierarchy_is_local(zb_node_hierarchy(array)) &&
+                            attribute(array, "coordinates") == nullptr &&
+                            attribute(around.group_above(1), "coordinates") == nullptr;
     Geolocation usual;
-    if (!is_named)
+    if (is_guessed)
         take({"lon", "longitude", "lat", "latitude"}, array, layout, around, &usual);
     found = if_both(usual);
     return found ? found : of_axes(array, layout, around);

@@ -23,8 +23,8 @@ struct Geolocation {
 std::optional<Geolocation> find_named_geolocation(const zb_node *array, const Layout &layout,
                                                   NearbyNodes &around);
 
-/* The same; where there is no attribute `coordinates`, such arrays that are called lon and lat, or
-   longitude and latitude; else the coordinates of columns and rows, if they are longitudes and
+/* The same; of local stores, where there is no attribute `coordinates`, such arrays that are called
+   lon and lat, or longitude and latitude; else the coordinates of columns and rows, if they are longitudes and
    latitudes (of a Gaussian grid). */
 std::optional<Geolocation> find_geolocation(const zb_node *array, const Layout &layout,
                                             NearbyNodes &around);
