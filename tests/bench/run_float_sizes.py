@@ -25,7 +25,7 @@ FORMS = {
     "GTiff, ZSTD PREDICTOR=3": ("GTiff", TIFF + ["COMPRESS=ZSTD", "PREDICTOR=3"]),
     "GTiff, DEFLATE PREDICTOR=3": ("GTiff", TIFF + ["COMPRESS=DEFLATE", "PREDICTOR=3"]),
 }
-RASTERS = {"elevation": ("elev_vinschgau.tif", "Float32", 1), "elevation, float64": ("elev_vinschgau.tif", "Float64", 1),
+RASTERS = {"elevation": ("olinda_dem_utm25s.tif", "Float32", 1), "elevation, float64": ("olinda_dem_utm25s.tif", "Float64", 1),
            "reflectance": ("L7_ETMs.tif", "Float32", 1e-4)}
 
 
