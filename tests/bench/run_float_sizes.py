@@ -63,7 +63,7 @@ def main():
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         for name, (file, kind, factor) in RASTERS.items():
             source = make(gdal, file, kind, factor, options.side)
-            raw = options.side**2 * gdal.GetDataTypeSizeBytes(source.GetRasterBand(1).DataType)
+            raw = options.side**2 * (gdal.GetDataTypeSize(source.GetRasterBand(1).DataType) // 8)
             best = {form: [1e9, 1e9, 0] for form in FORMS}
             for _ in range(options.rounds):
                 for form, (driver, creation) in FORMS.items():
