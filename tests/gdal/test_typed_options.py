@@ -105,7 +105,7 @@ def test_archives_are_guessed_by_their_names(tmp_path, name):
 
 
 def test_archives_of_other_drivers_stay_theirs(tmp_path):
-    run("gdal_translate", "-q", LANDSAT, tmp_path / "o.gpkg.zip")
+    run("gdal_translate", "-q", "-b", "1", LANDSAT, tmp_path / "o.gpkg.zip")
     assert gdal.Open(str(tmp_path / "o.gpkg.zip")).GetDriver().ShortName == "GPKG"
 
 
