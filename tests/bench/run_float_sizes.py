@@ -25,7 +25,7 @@ FORMS = {
     "GTiff, ZSTD PREDICTOR=3": ("GTiff", TIFF + ["COMPRESS=ZSTD", "PREDICTOR=3"]),
     "GTiff, DEFLATE PREDICTOR=3": ("GTiff", TIFF + ["COMPRESS=DEFLATE", "PREDICTOR=3"]),
 }
-RASTERS = {"elevation": ("elev_vinschgau.tif", "Float32", 1), "elevation, float64": ("elev_vinschgau.tif", "Float64", 1),
+RASTERS = {"elevation": ("olinda_dem_utm25s.tif", "Float32", 1), "elevation, float64": ("olinda_dem_utm25s.tif", "Float64", 1),
            "reflectance": ("L7_ETMs.tif", "Float32", 1e-4)}
 
 
@@ -63,7 +63,7 @@ def main():
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         for name, (file, kind, factor) in RASTERS.items():
             source = make(gdal, file, kind, factor, options.side)
-            raw = options.side**2 * gdal.GetDataTypeSizeBytes(source.GetRasterBand(1).DataType)
+            raw = options.side**2 * (gdal.GetDataTypeSize(source.GetRasterBand(1).DataType) // 8)
             best = {form: [1e9, 1e9, 0] for form in FORMS}
             for _ in range(options.rounds):
                 for form, (driver, creation) in FORMS.items():

@@ -163,12 +163,14 @@ def test_band_metadata_values_units_and_dates(store):
     band = dataset.GetRasterBand(3)
     assert band.GetMetadata() == {
         "DIM_time_INDEX": "2", "DIM_time_VALUE": "59.5", "DIM_time_TIME": "1999-03-01T12:00:00",
-        "DIM_time_UNIT": "days since 1999-01-01"}
+        "DIM_time_UNIT": "days since 1999-01-01", "NETCDF_DIM_time": "59.5", "DATE_TIME": "1999-03-01T12:00:00"}
     assert band.GetDescription() == "time=1999-03-01T12:00:00"
     assert dataset.GetRasterBand(2).GetDescription() == "time=1999-02-01"
     assert (band.GetScale(), band.GetOffset(), band.GetUnitType()) == (0.5, -1, "K")
-    assert dataset.GetMetadata() == {"long_name": "temp", "list": "[1,2.5]",
-                                     "nested": '{"a":null}', "a:b": "an item"}
+    assert dataset.GetMetadata() == {
+        "long_name": "temp", "list": "[1,2.5]", "nested": '{"a":null}', "a:b": "an item",
+        "NETCDF_DIM_EXTRA": "{time}", "NETCDF_DIM_time_DEF": "{3,6}", "NETCDF_DIM_time_VALUES": "{0,31,59.5}",
+        "time#units": "days since 1999-01-01"}
     document = json.loads(dataset.GetMetadata_List("json:zarr.json")[0])
     assert document["attributes"]["a=b"] == "none"
 

@@ -2,8 +2,10 @@
 """The metadata items by which GDAL's netCDF driver tells times and other coordinates of bands, beside that driver:
 rioxarray and terra make coordinates of them."""
 import json
+import os
 import shutil
 import subprocess
+import sys
 
 import netCDF4
 import numpy as np
@@ -12,7 +14,9 @@ import xarray
 from osgeo import gdal
 
 from conftest import opened, put, run, sub
-from venvs import venv
+
+sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/interop")
+from venvs import venv  # noqa: E402
 
 TIMES = [0, 1, 2.5]
 

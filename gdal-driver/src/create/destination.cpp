@@ -90,9 +90,6 @@ bool Destination::find(const char *name, std::string *reason) {
     enum zb_code code = look_at_place(root_, node_, &found, &err);
     if (code == ZB_OK && found == ZB_PLACE_OTHER)
         code = zb_destination_refuse(&err);
-    if (code == ZB_OK && found == ZB_PLACE_EMPTY && node_.empty() && !is_archive_ &&
-        EQUAL(CPLGetExtension(root_.c_str()), "zip"))
-        code = zb_fail(&err, ZB_EINVAL, "an archive with a store in it is called NAME.zarr.zip");
     replaces_ = found == ZB_PLACE_NODE;
     if (code != ZB_OK)
         *reason = err.message;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -250,7 +251,7 @@ static bool can_be_listed(const Axis &axis, bool is_band) {
     if (!axis.is_text)
         return !is_band;
     char *end = nullptr;
-    CPLStrtod(axis.values[0].c_str(), &end);
+    std::strtod(axis.values[0].c_str(), &end); /* takes "infrared" for infinity, too */
     const char *const apart = axis.values.size() == 1 ? ",{}[] \t" : ",{}";
     return end == axis.values[0].c_str() && !axis.values[0].empty() &&
            std::all_of(axis.values.begin(), axis.values.end(), [apart](const std::string &text) {

@@ -360,20 +360,22 @@ static bool parse_shuffle(CSLConstList list, CreationOptions *options, std::stri
                                                      "YES", "1", "NO"};
     const int chosen = choose(list, "PREDICTOR", kNames, reason);
     const bool is_zstd = options->compressor == "zstd", is_gzip = options->compressor == "gzip";
+    const char *given = CSLFetchNameValue(list, "LEVEL"); /* checked already */
+    for (const auto &[name, owner] : kLevelNames) {
+        const bool is_ours = is_zstd ? EQUAL(owner, "ZSTD") : EQUAL(owner, "GZIP");
+        given = given == nullptr && is_ours ? CSLFetchNameValue(list, name) : given;
+    }
     const bool is_default = chosen == 0 && CSLFetchNameValue(list, "COMPRESS") == nullptr &&
-                            level_option(list, "ZSTD") == nullptr &&
-                            CSLFetchNameValue(list, "ZSTD_CHECKSUM") == nullptr;
+                            given == nullptr && CSLFetchNameValue(list, "ZSTD_CHECKSUM") == nullptr;
     if (is_default)
         options->shuffle = Shuffle::Auto;
     else if (chosen > 0 && chosen < 6 && (is_zstd || is_gzip))
         options->shuffle = Shuffle::On;
     else if (chosen > 0 && chosen < 6 && options->compressor != "blosc")
         CPLError(CE_Warning, CPLE_AppDefined, "PREDICTOR has no effect with COMPRESS=NONE");
-    uint64_t level = is_zstd ? 3 : 6;
-    if (options->shuffle == Shuffle::Off || !reason->empty())
+    if (options->shuffle == Shuffle::Off)
         return chosen >= 0;
-    if (!parse_level(list, is_zstd ? "ZSTD" : "GZIP", 0, 22, &level, reason))
-        return false;
+    uint64_t level = given != nullptr ? std::strtoull(given, nullptr, 10) : is_zstd ? 3 : 6;
     if (is_zstd)
         level = level == 0 ? 2 : std::min<uint64_t>((level + 1) / 2, 9);
     *text = codec("blosc", std::string("\"cname\":\"") + (is_zstd ? "zstd" : "zlib") +
