@@ -231,7 +231,7 @@ proctype reader() {
     :: else
     fi;
 #ifndef NO_LOOK_AFTER_READING
-    atomic { /* core/src/node/current.c: zb__array_still */
+    atomic { /* core/src/node/current.c: zb_array_still */
         if
         :: at[U] == OURS
         :: else -> goto refused

@@ -34,16 +34,17 @@ ZB_API enum zb_code zb_hierarchy_open(const char *name, zb_hierarchy **out, zb_e
 ZB_API enum zb_code zb_hierarchy_open_with(const char *name, const zb_store_settings *settings,
                                            zb_hierarchy **out, zb_error *err);
 
-/* A hierarchy to be written, by the name of its store: a directory, to which an empty file gives way;
-   a name in S3; or a new zip archive (zb_path_becomes_zip). zb_destination_look (conventions.h)
-   tells before what is there. A directory that is not there comes to its place with the first node,
-   in one step, and not before: of several programs that make one at once, one makes a node, and the
-   others get ZB_ECONFLICT. An archive
-   takes the place of what is there when it is committed (zb_hierarchy_commit), in one step; until
-   then its objects lie in a directory beside it (sys/staging.h), and take as much room there. In S3
-   nothing has to be made first; where nothing is below the name, its documents are stored when it
-   is committed, behind all chunks, and other users see no store until then. settings: as for
-   zb_hierarchy_open_with, or NULL. ZB_EUNSUPPORTED for other URLs; else as zb_hierarchy_open. */
+/* A hierarchy to be written, by the name of its store: a directory, to which an empty file gives
+   way; a name in S3; or a new zip archive (zb_path_becomes_zip). zb_destination_look
+   (conventions.h) tells before what is there. settings: as for zb_hierarchy_open_with, or NULL.
+
+   A directory that is not there comes to its place with the first node, in one step, and not
+   before: of several programs that make one at once, one makes a node, and the others get
+   ZB_ECONFLICT. An archive takes the place of what is there when it is committed
+   (zb_hierarchy_commit), in one step; until then its objects lie in a directory beside it
+   (sys/staging.h), and take as much room there. In S3 nothing has to be made first; where nothing
+   is below the name, its documents are stored when it is committed, behind all chunks, and other
+   users see no store until then. ZB_EUNSUPPORTED for other URLs; else as zb_hierarchy_open. */
 ZB_API enum zb_code zb_hierarchy_create(const char *name, const zb_store_settings *settings,
                                         zb_hierarchy **out, zb_error *err);
 

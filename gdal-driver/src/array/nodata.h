@@ -37,8 +37,8 @@ NoData nodata_from_uint64(uint64_t value, zb_dtype dtype);
    floats the base64 text of a double; of complex numbers the list of both parts. */
 std::string nodata_json(const NoData &nodata, const zb_node *array);
 
-/* An item of `_FillValues`, the list of nodata values of bands: in the form of nodata_json, or null.
-   None where it is no value of the type. */
+/* An item of `_FillValues`, the list of nodata values of bands: in the form of nodata_json, or
+   null. None where it is no value of the type. */
 NoData band_nodata(const zb_json *item, const zb_node *array);
 
 /* The attributes that say so, those that said something else included. None takes the value

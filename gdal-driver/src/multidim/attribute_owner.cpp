@@ -114,7 +114,7 @@ static bool has_own_call(const zb_node *node, const zb_json *member, bool hides_
         {
             "units",         "scale_factor", "add_offset",       "_FillValue",
             "_Unsigned",     "_CRS",         "proj:code",        "proj:wkt2",
-            "proj:projjson", "grid_mapping", "_ARRAY_DIMENSIONS"}; /* xarray's form of the dimensions' names in version 2 */
+            "proj:projjson", "grid_mapping", "_ARRAY_DIMENSIONS"}; /* the last is xarray's */
     const std::string name = zb_json_name(member);
     if (zb_node_array(node) == nullptr)
         return is_repeated(node, member);

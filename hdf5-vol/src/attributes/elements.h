@@ -100,9 +100,6 @@ bool vol_form_new_list(const vol_form *form, uint64_t length, char *element, hvl
 void vol_elements_print(const vol_form *form, uint32_t ndim, const uint64_t *dims,
                         const void *elements, zb_json_writer *out);
 
-/* Whether a text that ends with a NUL is UTF-8. */
-bool vol_text_is_utf8(const char *text);
-
 /* Elements of that JSON, malloc'ed; ZB_EINVAL when it is not nested as dims say or holds what the
    type cannot hold exactly. Neither is trusted, but the product of dims is `count` and fits. */
 enum zb_code vol_elements_parse(const vol_form *form, uint32_t ndim, const uint64_t *dims,

@@ -2,6 +2,7 @@
 /* Elements from JSON: see elements.h. */
 #include "attributes/elements.h"
 
+#include "hdf5/text.h"
 #include "hdf5/types.h"
 
 #include "zarrbridge/conventions.h"
@@ -216,18 +217,6 @@ static void print_bits(const vol_form *form, const char *element, zb_json_writer
 }
 
 /* ---- Text ---- */
-
-bool vol_text_is_utf8(const char *text) {
-    zb_json *json = NULL;
-    zb_json_writer *writer = zb_json_writer_new();
-    size_t size;
-    zb_json_write_string(writer, text);
-    char *printed = zb_json_writer_end(writer, &size);
-    const bool good = printed && zb_json_parse(printed, size, &json, NULL) == ZB_OK;
-    zb_json_free(json);
-    free(printed);
-    return good;
-}
 
 /* A copy that has no NUL within, as UTF-8; malloc'ed. */
 static char *plain_text(zb_slice text) {

@@ -12,6 +12,7 @@
 #include "hdf5/convert.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
+#include "hdf5/text.h"
 #include "hdf5/type_json.h"
 #include "hdf5/types.h"
 #include "links/links.h"

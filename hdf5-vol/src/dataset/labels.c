@@ -2,7 +2,7 @@
 /* See labels.h. */
 #include "dataset/labels.h"
 
-#include "attributes/elements.h"
+#include "hdf5/text.h"
 #include "tree/side.h"
 
 #include "zarrbridge/read.h"

@@ -3,6 +3,7 @@
 #include "hdf5/text.h"
 
 #include "hdf5/types.h"
+#include "zarrbridge/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,4 +112,16 @@ void vol_text_free(const vol_text_form *form, void *elements, size_t count) {
         free(vol_text_memory(form, element));
         memset(element, 0, form->size);
     }
+}
+
+bool vol_text_is_utf8(const char *text) {
+    zb_json *json = NULL;
+    zb_json_writer *writer = zb_json_writer_new();
+    size_t size;
+    zb_json_write_string(writer, text);
+    char *printed = zb_json_writer_end(writer, &size);
+    const bool good = printed && zb_json_parse(printed, size, &json, NULL) == ZB_OK;
+    zb_json_free(json);
+    free(printed);
+    return good;
 }

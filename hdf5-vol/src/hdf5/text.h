@@ -37,4 +37,7 @@ void *vol_text_memory(const vol_text_form *form, const void *element);
 /* Frees what vol_text_put has made, and leaves null pointers. */
 void vol_text_free(const vol_text_form *form, void *elements, size_t count);
 
+/* Whether a text that ends with a NUL is UTF-8. */
+bool vol_text_is_utf8(const char *text);
+
 #endif

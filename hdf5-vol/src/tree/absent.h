@@ -4,10 +4,10 @@
  * h5py's mode "a" opens and then creates, require_dataset and require_group ask and then create.
  * Between the two another process may do the same, and natively the slower one fails.
  *
- * A thread keeps the last name that it was told not to be there. Where it then creates that one, and
- * another process was faster, it gets what that process has made, if it is just what would have
- * been made. A creation without such a question is exclusive, as ever, and so is the second one of a
- * name by the same thread.
+ * A thread keeps the last name that it was told not to be there. Where it then creates that one,
+ * and another process was faster, it gets what that process has made, if it is just what would have
+ * been made. A creation without such a question is exclusive, as ever, and so is the second one of
+ * a name by the same thread.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_TREE_ABSENT_H
 #define ZARRBRIDGE_HDF5_VOL_TREE_ABSENT_H
@@ -22,8 +22,8 @@ void vol_absent_tell(const vol_node *base, const char *name);
 bool vol_absent_was_told(const vol_node *base, const char *name);
 
 /* Ends a creation by name, with its outcome: where it has met something (ZB_ECONFLICT) that another
-   process has made in the meantime, *out is that array, or group (spec NULL), and all is well. Other
-   outcomes stay as they are. */
+   process has made in the meantime, *out is that array, or group (spec NULL), and all is well.
+   Other outcomes stay as they are. */
 enum zb_code vol_absent_end(vol_node *base, const char *name, const zb_array_spec *spec,
                             enum zb_code code, vol_node **out, zb_error *err);
 
