@@ -247,10 +247,13 @@ static enum zb_code create_beside(const char *path, zb_hierarchy **out, zb_error
 static enum zb_code create_directory(const char *path, zb_hierarchy **out, zb_error *err) {
     struct stat info;
     zb_store *store;
-    const bool is_some = lstat(path, &info) == 0;
-    if (is_some && S_ISREG(info.st_mode) && info.st_size == 0 && unlink(path) != 0)
-        return zb_fail_errno(err, errno, "cannot replace the empty file '%s'", path);
-    if (!is_some || S_ISREG(info.st_mode))
+    bool is_some = lstat(path, &info) == 0;
+    if (is_some && S_ISREG(info.st_mode) && info.st_size == 0) {
+        if (unlink(path) != 0)
+            return zb_fail_errno(err, errno, "cannot replace the empty file '%s'", path);
+        is_some = false;
+    }
+    if (!is_some)
         return create_beside(path, out, err);
     const enum zb_code code = zb_store_open_fs(path, &store, err);
     return code ? code : zb_hierarchy_over(store, out, err);

@@ -67,15 +67,17 @@ void zb_staging_remove(zb_staging *staging) {
 
 /* ---- What is left of killed processes ---- */
 
-/* Unless its maker lives. */
-static void remove_stale(const char *path) {
+/* Unless its maker lives. False: there is nothing. */
+static bool remove_stale(const char *path) {
     struct stat info;
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, &info) == 0 && (S_ISDIR(info.st_mode) || S_ISREG(info.st_mode)) &&
         info.st_mtime + YOUNG_SECONDS < time(NULL) && flock(fd, LOCK_EX | LOCK_NB) == 0)
         remove_at(path, S_ISDIR(info.st_mode));
-    if (fd >= 0)
-        close(fd);
+    if (fd < 0)
+        return false;
+    close(fd);
+    return true;
 }
 
 /* ---- Making ---- */
@@ -87,6 +89,24 @@ static int open_new(const char *path, bool is_directory) {
     return mkdir(path, 0777) == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
+/* ".../.NAME.7.zarrbridge-new"; malloc'ed, NULL: no memory. */
+static char *numbered(const char *directory, const char *prefix, unsigned number) {
+    char *path;
+    return asprintf(&path, "%s/%s%u%s", directory[1] ? directory : "", prefix, number,
+                    ZB__FS_ASIDE) < 0
+               ? NULL
+               : path;
+}
+
+/* What lies under the numbers from that one on, up to the first that is free. */
+static void remove_following(const char *directory, const char *prefix, unsigned number) {
+    for (bool is_there = true; is_there && number < MOST_NAMES; number++) {
+        char *path = numbered(directory, prefix, number);
+        is_there = path && remove_stale(path);
+        free(path);
+    }
+}
+
 /* The first name that is free, so that what is left of a killed process is met by its name: nobody
    lists the directory, which may be large. */
 static enum zb_code make_in(const char *directory, const char *prefix, bool is_directory,
@@ -94,19 +114,19 @@ static enum zb_code make_in(const char *directory, const char *prefix, bool is_d
     unsigned number = 0;
     do {
         zb_staging_close(out);
-        if (asprintf(&out->path, "%s/%s%u%s", directory[1] ? directory : "", prefix, number++,
-                     ZB__FS_ASIDE) < 0) {
-            out->path = NULL;
+        out->path = numbered(directory, prefix, number++);
+        if (!out->path)
             return zb_fail(err, ZB_ENOMEM, "no memory for a path");
-        }
         out->fd = open_new(out->path, is_directory);
         if (out->fd < 0 && errno == EEXIST) {
             remove_stale(out->path);
             out->fd = open_new(out->path, is_directory);
         }
     } while (out->fd < 0 && errno == EEXIST && number < MOST_NAMES);
-    if (out->fd >= 0 && flock(out->fd, LOCK_EX | LOCK_NB) == 0)
+    if (out->fd >= 0 && flock(out->fd, LOCK_EX | LOCK_NB) == 0) {
+        remove_following(directory, prefix, number);
         return ZB_OK;
+    }
     const enum zb_code code = zb_fail_errno(err, errno, "cannot make '%s'", out->path);
     if (out->fd >= 0)
         zb_staging_remove(out);

@@ -147,7 +147,8 @@ static void test_every_half(void **state) {
         ASSERT_OK(zb__fill_parse(json, (zb_dtype){.kind = ZB_KIND_FLOAT, .size = 2}, NULL, &back,
                                  &form, &err),
                   err);
-        if (back != half)
+        const bool is_nan = (half & 0x7fff) == 0x7e00; /* whose sign is not kept */
+        if (back != half && !(is_nan && back == 0x7e00))
             fail_msg("%04x is printed as %s, which gives %04x", half, text, back);
         zb_json_free(json);
         free(text);
