@@ -34,8 +34,9 @@ ZB_API enum zb_code zb_hierarchy_open(const char *name, zb_hierarchy **out, zb_e
 ZB_API enum zb_code zb_hierarchy_open_with(const char *name, const zb_store_settings *settings,
                                            zb_hierarchy **out, zb_error *err);
 
-/* A hierarchy to be written, by the name of its store: a directory, to which an empty file gives way;
-   a name in S3; or a new zip archive (zb_path_becomes_zip). zb_destination_look (conventions.h)
+/* A hierarchy to be written, by the name of its store: a directory, to which an empty file gives
+   way; a name in S3; or a new zip archive (zb_path_becomes_zip). zb_destination_look
+   (conventions.h)
    tells before what is there. A directory that is not there comes to its place with the first node,
    in one step, and not before: of several programs that make one at once, one makes a node, and the
    others get ZB_ECONFLICT. An archive

@@ -145,8 +145,8 @@ ZB_API enum zb_code zb_writer_close(zb_writer *writer, zb_error *err);
 /* Frees the writer and forgets all that waits. NULL is allowed. */
 ZB_API void zb_writer_abandon(zb_writer *writer);
 
-/* The part of a region that lies in one chunk, or one shard, or in several that make a box: the share
-   that one worker can write by itself. */
+/* The part of a region that lies in one chunk, or one shard, or in several that make a box: the
+   share that one worker can write by itself. */
 typedef struct zb_piece {
     const uint64_t *index;         /* [ndim], of its first chunk in the array's grid */
     const uint64_t *start, *count; /* [ndim], elements of the region in the chunks */

@@ -237,10 +237,11 @@ static bool are_chunks_shown(const vol_object *object) {
     if (!node->file->options.shows_shards || node->is_unreadable ||
         zb_node_array(node->zarr)->shard_depth == 0)
         return true;
-    VOL_PUSH(object->lib, DATASET, UNSUPPORTED,
-             "with the option show=shards the chunks of '%s' are neither told nor moved one by one: "
-             "open the store without it",
-             node->path);
+    VOL_PUSH(
+        object->lib, DATASET, UNSUPPORTED,
+        "with the option show=shards the chunks of '%s' are neither told nor moved one by one: "
+        "open the store without it",
+        node->path);
     return false;
 }
 

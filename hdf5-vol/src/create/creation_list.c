@@ -330,12 +330,13 @@ hid_t vol_list_member_new(vol_node *node, hid_t list_class) {
  * An array's storage in HDF5's words: chunk shape, filters, fill value; and what groups were made
  * with.
  *
- * The chunk is the innermost one, the unit of decoding (or the shard: show=shards), cut to the array where it is larger (HDF5
- * accepts no chunk that exceeds a fixed-size dataset, and h5repack copies this list).
+ * The chunk is the innermost one, the unit of decoding (or the shard: show=shards), cut to the array
+ * where it is larger (HDF5 accepts no chunk that exceeds a fixed-size dataset, and h5repack copies
+ * this list).
  */
 
-/* With the option show=shards, programs that align to a dataset's chunks align to what can be written
-   without a lock. */
+/* With the option show=shards, programs that align to a dataset's chunks align to what can be
+   written without a lock. */
 static bool shows_shards(const vol_node *node) {
     return node->file->options.shows_shards;
 }

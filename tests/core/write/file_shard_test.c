@@ -142,7 +142,8 @@ static void tells_lost_indexes(void **state) {
 static void uses_an_index_again(void **state) {
     const fixture *f = *state;
     zb_error err;
-    zb_node *node = new_array(f->hierarchy, "a", shard), *other = new_array(f->hierarchy, "b", shard);
+    zb_node *node = new_array(f->hierarchy, "a", shard),
+            *other = new_array(f->hierarchy, "b", shard);
     const int fd = new_file(f, "file");
     ASSERT_OK(take(node, fd, &err), err);
     ASSERT_OK(zb_node_delete(f->hierarchy, "a", &err), err);

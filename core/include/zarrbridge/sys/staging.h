@@ -23,8 +23,8 @@ typedef struct zb_staging {
 
 /* Makes an empty file, or an empty directory, beside a place, which need not exist; the directory
    that the place is in must. Removes what a killed process has left under the name that it takes,
-   if that is older than a minute. ZB_ENOTFOUND; ZB_EIO; ZB_ENOMEM. On success the caller ends it with one of the
-   others. Any thread. */
+   if that is older than a minute. ZB_ENOTFOUND; ZB_EIO; ZB_ENOMEM. On success the caller ends it
+   with one of the others. Any thread. */
 ZB_API enum zb_code zb_staging_make(const char *place, bool is_directory, zb_staging *out,
                                     zb_error *err);
 
