@@ -37,6 +37,31 @@ def test_options(tmp_path, options, want):
     assert out.splitlines() == want
 
 
+SHOWN = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as f:
+    d = f["d"]
+    calls = [d.id.get_num_chunks, lambda: d.id.get_chunk_info(0), lambda: d.id.read_direct_chunk((0, 4)),
+             lambda: d.id.write_direct_chunk((0, 4), bytes(256)), lambda: d.id.chunk_iter(print)]
+    print(d.chunks)
+    for call in calls:
+        try:
+            print(call())
+        except (OSError, RuntimeError) as error:
+            print("show=shards" in str(error))
+"""
+
+
+def test_places_of_chunks_are_not_told_for_shards(tmp_path):
+    """Inner chunks begin where no shown chunk does: what was read or written there was no chunk."""
+    a = zarr.open_group(tmp_path / "x.zarr", mode="w").create_array("d", shape=(16, 16), shards=(8, 8),
+                                                                    chunks=(4, 4), dtype="i4")
+    a[...] = 1
+    out = run_python(SHOWN, tmp_path / "x.zarr", connector="zarr show=shards")
+    assert out.splitlines() == ["(8, 8)"] + ["True"] * 5
+    assert (a[...] == 1).all()
+
+
 WRONG = ["store=some", "shards=", "shards=0x3", "shards=8x", "chunks=off", "sync=yes", "shards", "chunk=8",
          "strategy=old", "chunks=99999999999999999999", "shard=64x64", "sync=close;nativ_compat=0",
          "under_vol=0;" + "x" * 200, "chunks=" + "1x" * 40 + "1"]

@@ -112,6 +112,14 @@ def test_another_dataset_of_the_name_is_no_success(tmp_path):
             assert [one == "ok" for one in said] == [False, True] * 2 if winner else [True, False] * 2
 
 
+def test_mode_x_after_mode_a_is_refused(tmp_path):
+    """What this process has made itself is no other one's."""
+    path = tmp_path / "x.zarr"
+    h5py.File(path, "a").close()
+    with pytest.raises(FileExistsError):
+        h5py.File(path, "x")
+
+
 def test_a_second_creation_of_a_name_is_refused(tmp_path):
     with h5py.File(tmp_path / "x.zarr", "w") as f:
         assert "g" not in f

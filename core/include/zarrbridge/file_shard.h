@@ -32,9 +32,10 @@ typedef struct zb_file_shard {
 /*
  * Makes a file the shard of an array that has one shard, with the index at the end, and has not
  * stored it. The index is appended to the file, and the shard becomes a further name of it (a hard
- * link). Where the file has other names, which may be shards with an index of their own, or bytes
- * behind its length, and where the two are on different mounts, it stays as it is, and the shard
- * shares its blocks (a reflink). A writer of the array replaces the shard and leaves the file.
+ * link). An index that is there from before is used again. Where the file has other names, which
+ * may be shards with an index of their own, or other bytes behind its length, and where the two are
+ * on different mounts, it stays as it is, and the shard shares its blocks (a reflink). A writer of
+ * the array replaces the shard and leaves the file.
  *
  * ZB_EUNSUPPORTED, with nothing changed, for other arrays, where the file system has no reflinks
  * either, and for stores that are no directories; ZB_EINVAL for chunks that leave the file, or are

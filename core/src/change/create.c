@@ -22,6 +22,7 @@
 #include "node/reserved.h"
 #include "node/v2.h"
 #include "node/walk.h"
+#include "util/wait.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
 
@@ -150,9 +151,11 @@ static enum zb_code store_node(zb_node *node, const zb_node *owner, const char *
     if (!code)
         zb__node_mark_new(node);
     code = zb__change_end(&change, code, err);
-    const zb_commit *commit = node->hierarchy->commit;
-    return !code && commit && commit->comes_at_once ? zb_hierarchy_commit(node->hierarchy, err)
-                                                    : code;
+    zb_commit *commit = node->hierarchy->commit;
+    if (code || !commit || !commit->comes_at_once)
+        return code;
+    zb__stop_no_more();
+    return commit->run(commit, node->hierarchy, err);
 }
 
 /* Parses a new document. */

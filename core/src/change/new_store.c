@@ -15,6 +15,7 @@
 #include "change/new_store.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,14 +195,13 @@ static enum zb_code create_url(const char *name, const zb_store_settings *settin
 /* ---- Directories ---- */
 
 typedef struct new_directory {
-    zb_commit base; /* first: the hierarchy knows this part */
-    zb_staging staging;
+    zb_commit base;       /* first: the hierarchy knows this part */
+    pthread_mutex_t lock; /* of what follows: any thread makes nodes; no other is taken under it */
+    zb_staging staging;   /* path NULL: it has come */
 } new_directory;
 
 /* A rename onto a directory succeeds where that is empty, as one is that waits for a store. */
-static enum zb_code come(zb_commit *base, zb_hierarchy *hierarchy, zb_error *err) {
-    new_directory *n = (new_directory *)base;
-    zb_store *store = zb_hierarchy_store(hierarchy);
+static enum zb_code come(new_directory *n, zb_store *store, zb_error *err) {
     zb_object_info info;
     if (!n->staging.path)
         return ZB_OK;
@@ -220,9 +220,18 @@ static enum zb_code come(zb_commit *base, zb_hierarchy *hierarchy, zb_error *err
                : code;
 }
 
+static enum zb_code come_once(zb_commit *base, zb_hierarchy *hierarchy, zb_error *err) {
+    new_directory *n = (new_directory *)base;
+    pthread_mutex_lock(&n->lock);
+    const enum zb_code code = come(n, zb_hierarchy_store(hierarchy), err);
+    pthread_mutex_unlock(&n->lock);
+    return code;
+}
+
 static void end_directory(zb_commit *base) {
     new_directory *n = (new_directory *)base;
     zb_staging_remove(&n->staging);
+    pthread_mutex_destroy(&n->lock);
     free(n);
 }
 
@@ -230,11 +239,12 @@ static enum zb_code create_beside(const char *path, zb_hierarchy **out, zb_error
     new_directory *n = calloc(1, sizeof *n);
     if (!n)
         return zb_fail(err, ZB_ENOMEM, "no memory for a store");
+    pthread_mutex_init(&n->lock, NULL);
     zb_store *store = NULL;
     enum zb_code code = open_beside(path, &n->staging, &store, err);
     if (!code)
         code = zb_hierarchy_over(store, out, err);
-    n->base = (zb_commit){.run = come, .end = end_directory, .comes_at_once = true};
+    n->base = (zb_commit){.run = come_once, .end = end_directory, .comes_at_once = true};
     if (code)
         end_directory(&n->base);
     else

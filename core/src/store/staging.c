@@ -67,12 +67,20 @@ void zb_staging_remove(zb_staging *staging) {
 
 /* ---- What is left of killed processes ---- */
 
-/* Unless its maker lives. False: there is nothing. */
+/* What is open may have been removed by now, and another one have its name. */
+static bool is_called(const struct stat *info, const char *path) {
+    struct stat now;
+    return lstat(path, &now) == 0 && now.st_dev == info->st_dev && now.st_ino == info->st_ino;
+}
+
+/* Unless its maker lives. Whoever removes it holds the lock from the last look at its name on.
+   False: there is nothing. */
 static bool remove_stale(const char *path) {
     struct stat info;
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, &info) == 0 && (S_ISDIR(info.st_mode) || S_ISREG(info.st_mode)) &&
-        info.st_mtime + YOUNG_SECONDS < time(NULL) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        info.st_mtime + YOUNG_SECONDS < time(NULL) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+        is_called(&info, path))
         remove_at(path, S_ISDIR(info.st_mode));
     if (fd < 0)
         return false;

@@ -100,6 +100,16 @@ static enum zb_code put(const taking *t, enum zb_file_use use, zb_error *err) {
     return zb__hierarchy_put(t->node->hierarchy, &put, err);
 }
 
+/* Whether the index is there from before, of a store that has gone or has another shard by now. */
+static bool has_index(const taking *t, int fd, uint64_t size) {
+    const size_t length = t->shard->index_size;
+    uint8_t *end = size - t->file->length == length ? malloc(length) : NULL;
+    const bool has = end && pread(fd, end, length, (off_t)t->file->length) == (ssize_t)length &&
+                     memcmp(end, t->index, length) == 0;
+    free(end);
+    return has;
+}
+
 /* The file as it has to be, with so many names; else the reason why it may not be changed. */
 static const char *why_not_whole(const taking *t, int fd, nlink_t names) {
     struct stat st;
@@ -107,8 +117,10 @@ static const char *why_not_whole(const taking *t, int fd, nlink_t names) {
         return "it is no regular file";
     if (st.st_nlink != names)
         return "it has other names (hard links), and may be the shard of another array already";
-    if ((uint64_t)st.st_size != t->file->length)
-        return "there are bytes behind those of its own format, as an index would be";
+    if ((uint64_t)st.st_size != t->file->length && !has_index(t, fd, (uint64_t)st.st_size))
+        return "there are bytes behind those of its own format, as the index of another dataset: "
+               "HDF5 "
+               "cuts them off when a program has opened the file for writing";
     return NULL;
 }
 
@@ -149,17 +161,16 @@ static enum zb_code take_name(const taking *t, char reason[ZB_MESSAGE_SIZE], zb_
         return ZB_OK;
     }
     enum zb_code code = put(t, ZB_FILE_NAME, &why);
-    if (code == ZB_EUNSUPPORTED)
+    if (code == ZB_EUNSUPPORTED) {
         snprintf(reason, ZB_MESSAGE_SIZE, "%s", why.message);
-    else if (code && err)
+        code = ZB_OK;
+    } else if (code && err) {
         *err = why;
-    if (!code) {
-        code = complete(t, fd, err);
-        if (code)
-            (void)zb__hierarchy_erase(t->node->hierarchy, t->key, NULL);
+    } else if (!code && (code = complete(t, fd, err))) {
+        (void)zb__hierarchy_erase(t->node->hierarchy, t->key, NULL);
     }
     close(fd);
-    return code == ZB_EUNSUPPORTED ? ZB_OK : code;
+    return code;
 }
 
 static enum zb_code take(const taking *t, zb_error *err) {

@@ -230,9 +230,24 @@ static bool has_chunks(const vol_object *object) {
     return false;
 }
 
+/* Shards that are shown as chunks (show=shards) are in no list of stored chunks, and the places of
+   inner chunks would be taken for theirs. */
+static bool are_chunks_shown(const vol_object *object) {
+    const vol_node *node = object->node;
+    if (!node->file->options.shows_shards || node->is_unreadable ||
+        zb_node_array(node->zarr)->shard_depth == 0)
+        return true;
+    VOL_PUSH(
+        object->lib, DATASET, UNSUPPORTED,
+        "with the option show=shards the chunks of '%s' are neither told nor moved one by one: "
+        "open the store without it",
+        node->path);
+    return false;
+}
+
 herr_t vol_chunks_optional(const vol_object *object, H5VL_optional_args_t *args) {
     H5VL_native_dataset_optional_args_t *native = args->args;
-    if (!has_chunks(object))
+    if (!has_chunks(object) || !are_chunks_shown(object))
         return -1;
     switch (args->op_type) {
     case H5VL_NATIVE_DATASET_GET_CHUNK_INDEX_TYPE:

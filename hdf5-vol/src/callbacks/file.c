@@ -75,10 +75,12 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t 
     enum zb_code code =
         create ? create_store(lib, name, flags & H5_ACC_TRUNC, fcpl, options, &handle, &err)
                : vol_handle_open(lib, name, options, flags & H5_ACC_RDWR, &handle, &err);
-    if (create && !(flags & H5_ACC_TRUNC) && (code == ZB_ECONFLICT || err.sys_errno == EEXIST) &&
-        vol_absent_was_told(NULL, name) && /* another process has made it meanwhile */
+    const bool is_taken = code == ZB_ECONFLICT || err.sys_errno == EEXIST;
+    if (create && is_taken && !(flags & H5_ACC_TRUNC) && vol_absent_is_others(NULL, name) &&
         vol_handle_open(lib, name, options, true, &handle, NULL) == ZB_OK)
         code = ZB_OK;
+    if (create && code == ZB_OK)
+        vol_absent_made(NULL, name);
     if (code != ZB_OK) {
         VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;

@@ -46,11 +46,6 @@ static bool was_told(const vol_node *base, const char *name, uint64_t *hash) {
     return !path[length] || (base && path[length] == '/');
 }
 
-bool vol_absent_was_told(const vol_node *base, const char *name) {
-    uint64_t hash;
-    return was_told(base, name, &hash);
-}
-
 static bool is_own(uint64_t hash) {
     for (size_t i = 0; i < absent.count; i++)
         if (absent.made[i] == hash)
@@ -65,6 +60,17 @@ static void note_made(uint64_t hash) {
         absent.path[0] = '\0';
 }
 
+bool vol_absent_is_others(const vol_node *base, const char *name) {
+    uint64_t hash;
+    return was_told(base, name, &hash) && !is_own(hash);
+}
+
+void vol_absent_made(const vol_node *base, const char *name) {
+    uint64_t hash;
+    if (was_told(base, name, &hash))
+        note_made(hash);
+}
+
 static bool is_what_was_wanted(const vol_node *node, const zb_array_spec *spec) {
     bool is = node->kind == VOL_GROUP;
     if (spec)
@@ -75,16 +81,15 @@ static bool is_what_was_wanted(const vol_node *node, const zb_array_spec *spec) 
 
 enum zb_code vol_absent_end(vol_node *base, const char *name, const zb_array_spec *spec,
                             enum zb_code code, vol_node **out, zb_error *err) {
-    uint64_t hash;
-    if ((code && code != ZB_ECONFLICT) || !was_told(base, name, &hash))
-        return code;
-    if (code) {
-        vol_node *node = is_own(hash) ? NULL : vol_node_find(base, name, NULL);
+    if (code == ZB_ECONFLICT && vol_absent_is_others(base, name)) {
+        vol_node *node = vol_node_find(base, name, NULL);
         if (!node || !is_what_was_wanted(node, spec))
             return code;
         *err = (zb_error){0};
         *out = node;
+        code = ZB_OK;
     }
-    note_made(hash);
-    return ZB_OK;
+    if (!code)
+        vol_absent_made(base, name);
+    return code;
 }

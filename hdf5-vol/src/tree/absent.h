@@ -17,9 +17,12 @@
 /* Keeps the name of a link, relative to a node as in HDF5's calls; or of a file (base NULL). */
 void vol_absent_tell(const vol_node *base, const char *name);
 
-/* Whether that name, or one on the way to it, was the last that this thread was told not to be
-   there. */
-bool vol_absent_was_told(const vol_node *base, const char *name);
+/* Whether what is there by now is another process's: the name, or one on the way to it, was the last
+   that this thread was told not to be there, and it has made nothing at the name since. */
+bool vol_absent_is_others(const vol_node *base, const char *name);
+
+/* This thread has made it, or has got what another process has made. */
+void vol_absent_made(const vol_node *base, const char *name);
 
 /* Ends a creation by name, with its outcome: where it has met something (ZB_ECONFLICT) that another
    process has made in the meantime, *out is that array, or group (spec NULL), and all is well.

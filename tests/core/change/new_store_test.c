@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* New stores: what has the name before and after the first node, or the commit of a zip archive, at
    the end of a store, and after a failure. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -195,6 +198,43 @@ static void a_directory_comes_with_its_first_node(void **state) {
     free(path);
 }
 
+static pthread_barrier_t all_are_there;
+
+static void *make_group(void *hierarchy) {
+    static atomic_int number;
+    zb_node *made = NULL;
+    char name[16];
+    snprintf(name, sizeof name, "%d", number++);
+    pthread_barrier_wait(&all_are_there);
+    const enum zb_code code = zb_group_create(hierarchy, name, NULL, &made, NULL);
+    zb_node_release(made);
+    return code ? hierarchy : NULL;
+}
+
+static void a_directory_comes_once_for_all_threads(void **state) {
+    enum { THREADS = 8, ROUNDS = 100 };
+    fixture *f = *state;
+    char *path = directory_of(f);
+    pthread_barrier_init(&all_are_there, NULL, THREADS);
+    for (int round = 0; round < ROUNDS; round++) {
+        pthread_t threads[THREADS];
+        zb_error err;
+        zb_hierarchy *hierarchy = create(path);
+        for (int i = 0; i < THREADS; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, make_group, hierarchy), 0);
+        void *failed[THREADS];
+        for (int i = 0; i < THREADS; i++)
+            assert_int_equal(pthread_join(threads[i], &failed[i]), 0);
+        for (int i = 0; i < THREADS; i++)
+            assert_null(failed[i]);
+        ASSERT_OK(zb_node_delete(hierarchy, "", &err), err);
+        zb_hierarchy_release(hierarchy);
+        assert_int_equal(rmdir(path), 0);
+    }
+    pthread_barrier_destroy(&all_are_there);
+    free(path);
+}
+
 static void a_directory_that_is_there_is_kept(void **state) {
     fixture *f = *state;
     char *path = directory_of(f);
@@ -225,6 +265,7 @@ int main(void) {
         FIXTURE_TEST(what_a_new_archive_finds),
         FIXTURE_TEST(names_of_archives),
         FIXTURE_TEST(a_directory_comes_with_its_first_node),
+        FIXTURE_TEST(a_directory_comes_once_for_all_threads),
         FIXTURE_TEST(a_directory_that_is_there_is_kept),
         FIXTURE_TEST(a_directory_in_none),
     };

@@ -138,6 +138,27 @@ static void tells_lost_indexes(void **state) {
     zb_node_release(node);
 }
 
+/* The store may go, and another one come: the same index is at the end already. */
+static void uses_an_index_again(void **state) {
+    const fixture *f = *state;
+    zb_error err;
+    zb_node *node = new_array(f->hierarchy, "a", shard),
+            *other = new_array(f->hierarchy, "b", shard);
+    const int fd = new_file(f, "file");
+    ASSERT_OK(take(node, fd, &err), err);
+    ASSERT_OK(zb_node_delete(f->hierarchy, "a", &err), err);
+    ASSERT_OK(zb_hierarchy_flush(f->hierarchy, &err), err);
+    assert_int_equal(size_of(fd, 1), LENGTH + 3 * 16 + 4);
+    const zb_file_shard less = {.fd = fd, .length = LENGTH, .chunks = chunks, .count = 1};
+    ASSERT_FAILS(zb_array_take_file(other, &less, &err), ZB_EUNSUPPORTED, err, "bytes behind");
+    ASSERT_OK(take(other, fd, &err), err);
+    assert_int_equal(size_of(fd, 2), LENGTH + 3 * 16 + 4);
+    expect(other);
+    close(fd);
+    zb_node_release(other);
+    zb_node_release(node);
+}
+
 /* Where there is a shard, the file stays. */
 static void finds_a_shard(void **state) {
     const fixture *f = *state;
@@ -157,6 +178,7 @@ int main(void) {
         FIXTURE_TEST(is_both),
         FIXTURE_TEST(is_refused),
         FIXTURE_TEST(tells_lost_indexes),
+        FIXTURE_TEST(uses_an_index_again),
         FIXTURE_TEST(finds_a_shard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
