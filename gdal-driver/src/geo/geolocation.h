@@ -24,8 +24,8 @@ std::optional<Geolocation> find_named_geolocation(const zb_node *array, const La
                                                   NearbyNodes &around);
 
 /* The same; of local stores, where there is no attribute `coordinates`, such arrays that are called
-   lon and lat, or longitude and latitude; else the coordinates of columns and rows, if they are longitudes and
-   latitudes (of a Gaussian grid). */
+   lon and lat, or longitude and latitude; else the coordinates of columns and rows, if they are
+   longitudes and latitudes (of a Gaussian grid). */
 std::optional<Geolocation> find_geolocation(const zb_node *array, const Layout &layout,
                                             NearbyNodes &around);
 
