@@ -70,6 +70,14 @@ def test_each_step_lasts_until_the_next():
     assert bands.steps(stack("2025-01-02", "2025-01-01"))[1][0] == datetime(2025, 1, 2)
 
 
+def test_times_at_the_end_of_pythons():
+    last = datetime.max
+    assert bands.steps(stack("9999-12-31")) == {1: (datetime(9999, 12, 31), last)}
+    assert bands.steps(stack("9999-11-30", "9999-12-31"))[2] == (datetime(9999, 12, 31), last)
+    assert bands.steps(stack("2000-01-01", "9999-12-31"))[2] == (datetime(9999, 12, 31), last)
+    assert [bands.parse_time(text) for text in ("0000-01-01", "2016-12-31T23:59:60Z", "soon")] == 3 * [None]
+
+
 def test_of_other_dimensions_the_first_band_is_shown():
     four = [Band("", {"DIM_time_INDEX": str(t), "DIM_time_TIME": f"2025-01-0{t + 1}", "DIM_level_INDEX": str(level)})
             for t in range(2) for level in range(1, 4)]
