@@ -52,6 +52,21 @@ def test_names_of_slices_are_those_that_the_driver_opens(store):
     assert names.title("/d/x.zarr.zip", "/t") == "x: t" and names.title("https://h/x.zarr?a=b") == "x"
 
 
+@pytest.mark.parametrize("name, parts", [
+    ('ZARR3:"/d/a:b.zarr":/t:1', ("/d/a:b.zarr", "/t:1")), ("ZARR3:/d/x.zarr", ("/d/x.zarr", "")),
+    ("ZARR3:https://h:80/x.zarr:/tas", ("https://h:80/x.zarr", "/tas")), ("/d/x.zarr", ("/d/x.zarr", ""))])
+def test_names_are_split_with_and_without_quotes(name, parts):
+    assert names.split(name) == parts
+
+
+def test_names_without_quotes_open(store):
+    path, root = store
+    put(root, "t", np.zeros((4, 5), "f4"))
+    for name in (f"ZARR3:{path}", f"ZARR3:{path}:/t"):
+        only, = stores.arrays(name)
+        assert stores.open_raster(names.source(only.store, only.path)).RasterXSize == 5
+
+
 def stack(*times, **more):
     return [Band(f"time={time}", {"DIM_time_INDEX": str(index), "DIM_time_VALUE": str(index), "DIM_time_TIME": time},
                  is_float=True, **more) for index, time in enumerate(times)]
