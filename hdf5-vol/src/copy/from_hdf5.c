@@ -202,9 +202,8 @@ static herr_t import_dataset(import_job *job, hid_t source, const vol_place *pla
     const vol_import data = {.lib = lib, .dxpl = job->copy.request->dxpl, .references = &map};
     herr_t result = make_dataset(&job->copy, source, space, place, out, &form);
     if (result >= 0)
-        result = is_indexed(place)
-                     ? vol_indexed_take(lib, job->copy.request->dxpl, source, *out)
-                     : vol_data_from_hdf5(&data, source, &form, space, *out);
+        result = is_indexed(place) ? vol_indexed_take(lib, job->copy.request->dxpl, source, *out)
+                                   : vol_data_from_hdf5(&data, source, &form, space, *out);
     vol_release_id(lib, form.type);
     vol_release_id(lib, space);
     return result;
