@@ -70,5 +70,6 @@ def test_each_page_is_in_the_contents_of_the_site():
     listed = set()
     for page in ("docs/index.md", "docs/internals.md"):
         for block in re.findall(r"```\{toctree\}\n(.*?)```", text_of(page), re.S):
-            listed.update(os.path.normpath(f"docs/{line}.md") for line in block.splitlines() if line and line[0] != ":")
+            named = [re.sub(r"^.* <(.*)>$", r"\1", line) for line in block.splitlines() if line and line[0] != ":"]
+            listed.update(os.path.normpath(f"docs/{line}.md") for line in named)
     assert listed == set(pages()) - {"docs/index.md"}
