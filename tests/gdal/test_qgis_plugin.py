@@ -52,6 +52,21 @@ def test_names_of_slices_are_those_that_the_driver_opens(store):
     assert names.title("/d/x.zarr.zip", "/t") == "x: t" and names.title("https://h/x.zarr?a=b") == "x"
 
 
+@pytest.mark.parametrize("name, parts", [
+    ('ZARR3:"/d/a:b.zarr":/t:1', ("/d/a:b.zarr", "/t:1")), ("ZARR3:/d/x.zarr", ("/d/x.zarr", "")),
+    ("ZARR3:https://h:80/x.zarr:/tas", ("https://h:80/x.zarr", "/tas")), ("/d/x.zarr", ("/d/x.zarr", ""))])
+def test_names_are_split_with_and_without_quotes(name, parts):
+    assert names.split(name) == parts
+
+
+def test_names_without_quotes_open(store):
+    path, root = store
+    put(root, "t", np.zeros((4, 5), "f4"))
+    for name in (f"ZARR3:{path}", f"ZARR3:{path}:/t"):
+        only, = stores.arrays(name)
+        assert stores.open_raster(names.source(only.store, only.path)).RasterXSize == 5
+
+
 def stack(*times, **more):
     return [Band(f"time={time}", {"DIM_time_INDEX": str(index), "DIM_time_VALUE": str(index), "DIM_time_TIME": time},
                  is_float=True, **more) for index, time in enumerate(times)]
@@ -68,6 +83,14 @@ def test_each_step_lasts_until_the_next():
     assert bands.steps([Band("depth=5 m", {"DIM_depth_INDEX": "0"})]) == {}
     # The order of bands need not be that of the times.
     assert bands.steps(stack("2025-01-02", "2025-01-01"))[1][0] == datetime(2025, 1, 2)
+
+
+def test_times_at_the_end_of_pythons():
+    last = datetime.max
+    assert bands.steps(stack("9999-12-31")) == {1: (datetime(9999, 12, 31), last)}
+    assert bands.steps(stack("9999-11-30", "9999-12-31"))[2] == (datetime(9999, 12, 31), last)
+    assert bands.steps(stack("2000-01-01", "9999-12-31"))[2] == (datetime(9999, 12, 31), last)
+    assert [bands.parse_time(text) for text in ("0000-01-01", "2016-12-31T23:59:60Z", "soon")] == 3 * [None]
 
 
 def test_of_other_dimensions_the_first_band_is_shown():

@@ -54,6 +54,19 @@ def test_predictors_of_integers(tmp_path):
         assert codecs_of(path)[-1][0] == codec, (options, kind)
 
 
+def test_what_a_predictor_excludes(tmp_path):
+    """No checksum is lost in silence, and no predictor."""
+    path, source = str(tmp_path / "r.zarr"), gdal.Open(str(ELEVATION))
+    create = gdal.GetDriverByName("Zarr3").CreateCopy
+    with pytest.raises(RuntimeError, match="CHECKSUM=YES goes with it"):
+        create(path, source, options=["COMPRESS=ZSTD", "ZSTD_CHECKSUM=YES", "PREDICTOR=3"])
+    create(path, source, options=["PREDICTOR=3", "CHECKSUM=YES"]).Close()
+    assert [name for name, _ in codecs_of(path)] == ["bytes", "blosc", "crc32c"]
+    with Errors() as errors:
+        create(path, source, options=["CODECS=[\"zstd\"]", "PREDICTOR=3"]).Close()
+    assert "PREDICTOR has no effect with CODECS" in [text for _, text in errors.seen]
+
+
 def smooth():
     """A float DEM whose last bits say little, as those that have been warped."""
     return gdal.Warp("", str(ELEVATION), format="MEM", width=512, height=512, resampleAlg="cubicspline")

@@ -177,6 +177,10 @@ bool is_dimension_item(const char *name) {
     return STARTS_WITH_CI(name, "NETCDF_DIM_") || strchr(name, '#') != nullptr;
 }
 
+/* The most that the texts of one dimension take, in bytes: a store of a few bytes can have a long
+   one for each band. */
+static constexpr size_t kMostText = size_t{16} << 20;
+
 /* netCDF's number of a type. */
 static int netcdf_type(zb_dtype dtype) {
     const int by_size[] = {0, 0, 1, 1, 2, 2, 2, 2, 3}; /* log2 of the size */
@@ -223,9 +227,14 @@ static Axis axis_of(const zb_node *array, const ExtraDimension &extra, NearbyNod
     axis.is_text = axis.node != nullptr;
     if (!axis.is_text)
         axis.node = find_coordinate(array, extra.dim, around);
+    size_t bytes = 0;
     for (uint64_t i = 0; axis.is_text && i < extra.count; i++) {
         const auto label = read_label(axis.node.get(), extra.start + i, &err);
-        if (!label)
+        bytes += label ? label->size() + 1 : 0;
+        if (label && bytes > kMostText)
+            zb_fail(&err, ZB_ELIMIT, "array /%s: its texts are too long for an item",
+                    zb_node_path(axis.node.get()));
+        if (!label || bytes > kMostText)
             break;
         axis.values.push_back(*label);
     }

@@ -15,8 +15,8 @@
 
 namespace zarr3 {
 
-/* DIM_<name>_INDEX, _VALUE, _UNIT and (for CF times) _TIME of one band; NETCDF_VARNAME and
-   NETCDF_DIM_<name> as GDAL's netCDF driver has them, and DATE_TIME, by which terra knows times. */
+/* DIM_<name>_INDEX, _VALUE, _UNIT and (for CF times) _TIME of one band; NETCDF_DIM_<name> as GDAL's
+   netCDF driver has it, and DATE_TIME, by which terra knows times. */
 CPLStringList band_position(const zb_node *array, const Layout &layout, int band,
                             NearbyNodes &around);
 

@@ -175,19 +175,25 @@ const std::vector<gdal::GCP> &Zarr3Dataset::control_points() const {
     return *control_points_;
 }
 
-int Zarr3Dataset::GetGCPCount() {
+int Zarr3Dataset::GetGCPCount() try {
     const int set = GDALPamDataset::GetGCPCount();
     return set > 0 ? set : static_cast<int>(control_points().size());
+} catch (...) {
+    return failed_entry<int>();
 }
 
-const GDAL_GCP *Zarr3Dataset::GetGCPs() {
+const GDAL_GCP *Zarr3Dataset::GetGCPs() try {
     return GDALPamDataset::GetGCPCount() > 0 ? GDALPamDataset::GetGCPs()
                                              : gdal::GCP::c_ptr(control_points());
+} catch (...) {
+    return failed_entry<const GDAL_GCP *>();
 }
 
-const OGRSpatialReference *Zarr3Dataset::GetGCPSpatialRef() const {
+const OGRSpatialReference *Zarr3Dataset::GetGCPSpatialRef() const try {
     const OGRSpatialReference *set = GDALPamDataset::GetGCPSpatialRef();
     return set != nullptr || control_points().empty() ? set : OGRSpatialReference::GetWGS84SRS();
+} catch (...) {
+    return failed_entry<const OGRSpatialReference *>();
 }
 
 const CPLStringList &Zarr3Dataset::dimension_items() {
@@ -203,7 +209,7 @@ bool Zarr3Dataset::repeats_dimension(const char *name, const char *value) {
 }
 
 /* What the store says itself wins over what coordinates say. */
-MetadataList Zarr3Dataset::GetMetadata(const char *domain) {
+MetadataList Zarr3Dataset::GetMetadata(const char *domain) try {
     if (domain != nullptr && EQUAL(domain, "GEOLOCATION"))
         show_geolocation();
     MetadataList stored = Zarr3NodeDataset::GetMetadata(domain);
@@ -213,9 +219,11 @@ MetadataList Zarr3Dataset::GetMetadata(const char *domain) {
     for (const auto &[name, value] : name_values(stored))
         set_item(&all_items_, name.c_str(), value.c_str());
     return all_items_.List();
+} catch (...) {
+    return failed_entry<MetadataList>();
 }
 
-const char *Zarr3Dataset::GetMetadataItem(const char *name, const char *domain) {
+const char *Zarr3Dataset::GetMetadataItem(const char *name, const char *domain) try {
     if (domain != nullptr && EQUAL(domain, "GEOLOCATION"))
         show_geolocation();
     const char *stored = Zarr3NodeDataset::GetMetadataItem(name, domain);
@@ -223,6 +231,8 @@ const char *Zarr3Dataset::GetMetadataItem(const char *name, const char *domain) 
                    !is_dimension_item(name)
                ? stored
                : item_value(dimension_items().List(), name);
+} catch (...) {
+    return failed_entry<const char *>();
 }
 
 char **Zarr3Dataset::GetMetadataDomainList() {

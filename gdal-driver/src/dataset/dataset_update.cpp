@@ -85,9 +85,9 @@ CPLErr Zarr3Dataset::SetMetadataItem(const char *name, const char *value, const 
         return set_pam_item<GDALPamDataset>(this, name, value, domain);
     if (!is_default_domain(domain))
         return GDALPamDataset::SetMetadataItem(name, value, domain);
-    if (name != nullptr && repeats_dimension(name, value))
-        return CE_None;
-    metadata().set("", name, value);
+    /* What the store has of this name would win over it. */
+    const bool is_derived = name != nullptr && repeats_dimension(name, value);
+    metadata().set("", name, is_derived ? nullptr : value);
     edits.metadata = true;
     return drop_pam_item<GDALPamDataset>(this, name, domain);
 } catch (...) {

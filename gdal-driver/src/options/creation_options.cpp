@@ -26,7 +26,7 @@ static const char kOptions[] =
     "  <Option name='PREDICTOR' type='string-select' description='2, 3, STANDARD, FLOATING_POINT "
     "and "
     "YES sort the bytes of elements by significance (shuffle) before ZSTD, GZIP or DEFLATE, in the "
-    "form of blosc; 1 and NO do not. Floats are sorted unless COMPRESS is given'>"
+    "form of blosc; 1 and NO do not. Floats are sorted unless COMPRESS or a level is given'>"
     "    <Value>1</Value><Value>2</Value><Value>3</Value><Value>NO</Value><Value>YES</Value>"
     "    <Value>STANDARD</Value><Value>FLOATING_POINT</Value>"
     "  </Option>"
@@ -130,7 +130,8 @@ static int choose(CSLConstList list, const char *name, const std::vector<const c
     for (size_t i = 0; i < allowed.size(); i++) {
         if (EQUAL(value, allowed[i]))
             return static_cast<int>(i);
-        names += (i > 0 ? ", " : "") + std::string(allowed[i]);
+        if (allowed[i][0] != '\0')
+            names += (names.empty() ? "" : ", ") + std::string(allowed[i]);
     }
     *reason = std::string(name) + "=" + value + " is none of " + names;
     return -1;
@@ -317,6 +318,8 @@ static bool parse_codecs(CSLConstList list, const char *codecs, CreationOptions 
             return false;
         }
     }
+    if (CSLFetchNameValue(list, "PREDICTOR") != nullptr)
+        CPLError(CE_Warning, CPLE_AppDefined, "PREDICTOR has no effect with CODECS");
     options->codecs = codecs;
     return true;
 }
@@ -375,6 +378,10 @@ static bool parse_shuffle(CSLConstList list, CreationOptions *options, std::stri
         CPLError(CE_Warning, CPLE_AppDefined, "PREDICTOR has no effect with COMPRESS=NONE");
     if (options->shuffle == Shuffle::Off)
         return chosen >= 0;
+    if (options->shuffle == Shuffle::On && CPLFetchBool(list, "ZSTD_CHECKSUM", false)) {
+        *reason = "blosc, which PREDICTOR takes, has no ZSTD_CHECKSUM; CHECKSUM=YES goes with it";
+        return false;
+    }
     uint64_t level = given != nullptr ? std::strtoull(given, nullptr, 10) : is_zstd ? 3 : 6;
     if (is_zstd)
         level = level == 0 ? 2 : std::min<uint64_t>((level + 1) / 2, 9);

@@ -48,12 +48,15 @@ def places(band) -> List[Place]:
 
 
 def parse_time(text) -> Optional[datetime]:
-    """A time of the driver, 1999-03-31 or 1999-03-31T12:00:00.5Z; UTC."""
+    """A time of the driver, 1999-03-31 or 1999-03-31T12:00:00.5Z; UTC. None for what is none, or none of Python's."""
     match = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?Z?", text)
     if match is None:
         return None
     numbers = [int(group or 0) for group in match.groups()[:6]]
-    return datetime(*numbers, int((match[7] or "").ljust(6, "0")[:6]))
+    try:
+        return datetime(*numbers, int((match[7] or "").ljust(6, "0")[:6]))
+    except ValueError:  # the year 0, a leap second
+        return None
 
 
 def steps(bands) -> Dict[int, Tuple[datetime, datetime]]:
@@ -73,7 +76,7 @@ def steps(bands) -> Dict[int, Tuple[datetime, datetime]]:
             times[number] = time[0]
     ordered = sorted(set(times.values()))
     if len(ordered) < 2:
-        return {number: (time, time + timedelta(days=1)) for number, time in times.items()}
+        return {number: (time, later(time, timedelta(days=1))) for number, time in times.items()}
     ends = dict(zip(ordered, [*ordered[1:], after(ordered)]))
     return {number: (time, ends[time]) for number, time in times.items()}
 
@@ -81,12 +84,19 @@ def steps(bands) -> Dict[int, Tuple[datetime, datetime]]:
 def after(times):
     """When the last one ends: as long as the one before, in months where all are whole months."""
     count, unit = interval(times)
-    return add_months(times[-1], count) if unit == "months" else times[-1] + (times[-1] - times[-2])
+    return add_months(times[-1], count) if unit == "months" else later(times[-1], times[-1] - times[-2])
+
+
+def later(time, step):
+    """A step later, as far as Python's times go: some stores have 9999-12-31 for what has no end."""
+    return datetime.max if step > datetime.max - time else time + step
 
 
 def add_months(time, count):
     """The same day of a later month, or that month's last day."""
     month = time.year * 12 + time.month - 1 + count
+    if month // 12 > datetime.max.year:
+        return datetime.max
     for day in range(time.day, 0, -1):
         try:
             return time.replace(year=month // 12, month=month % 12 + 1, day=day)
@@ -98,7 +108,7 @@ def add_months(time, count):
 def interval(times) -> Tuple[int, str]:
     """The step between times in order: (1, "months"), (6, "hours"), or (0, "") where steps differ."""
     months = {(b.year - a.year) * 12 + b.month - a.month for a, b in zip(times, times[1:])}
-    last_days = all((time + timedelta(days=1)).day == 1 for time in times)
+    last_days = all(time.month != later(time, timedelta(days=1)).month for time in times)
     if len(months) == 1 and min(months) > 0 and len({time.time() for time in times}) == 1 and (
             last_days or len({time.day for time in times}) == 1):
         return min(months), "months"

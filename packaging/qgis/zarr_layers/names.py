@@ -58,8 +58,9 @@ def with_options(name, **options):
 
 
 def split(name):
-    """The store and the array of a name that `source` or GDAL's list made; the array is "" for a whole store."""
-    found = re.fullmatch(re.escape(PREFIX) + r'"(.*)"(?::(/.*))?', name)
+    """The store and the array of a name with or without quotes; the array is "" for a whole store."""
+    found = re.fullmatch(re.escape(PREFIX) + r'"(.*)"(?::(/.*))?', name) or \
+        re.fullmatch(re.escape(PREFIX) + r"(.*?)(?::(/(?!/).*))?", name)
     return (found[1], found[2] or "") if found else (name, "")
 
 
