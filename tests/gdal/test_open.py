@@ -17,7 +17,7 @@ VALUES = np.arange(20 * 30, dtype="uint16").reshape(20, 30)
 def test_driver_is_registered_first_and_describes_itself():
     driver = gdal.GetDriverByName("Zarr3")
     assert gdal.GetDriver(0).ShortName == "Zarr3"
-    assert driver.GetMetadataItem("DMD_EXTENSIONS") == "zarr"
+    assert driver.GetMetadataItem("DMD_EXTENSIONS") == "zarr zip ozx"
     assert driver.GetMetadataItem("DMD_CONNECTION_PREFIX") == "ZARR3:"
     assert driver.GetMetadataItem("DCAP_VIRTUALIO") == "YES"
     assert driver.GetMetadataItem("DCAP_CREATE") == "YES"

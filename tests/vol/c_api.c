@@ -295,10 +295,10 @@ static void prints_all_options(void **state) {
     static const char *const texts[] = {
         "native_compat=0;store=all;doors=own;netcdf_dimensions=1;sync=close;"
         "strategy=append;shards=8x4;chunks=auto;"
-        "chunk_keys=slashes;unreadable=error",
+        "chunk_keys=slashes;unreadable=error;show=chunks",
         "native_compat=0;store=all;doors=own;netcdf_dimensions=1;sync=close;"
         "strategy=inplace;shards=8x4;chunks=auto;"
-        "chunk_keys=dots;unreadable=text;"
+        "chunk_keys=dots;unreadable=text;show=shards;"
         "remote=region=auto&anon=1"};
     hid_t connector = H5VLregister_connector_by_name("zarr", H5P_DEFAULT);
     void *info[2] = {NULL};

@@ -130,8 +130,8 @@ static int append_index(const taking *t, int fd) {
     while (done < t->shard->index_size) {
         const ssize_t n = pwrite(fd, t->index + done, t->shard->index_size - done,
                                  (off_t)(t->file->length + done));
-        if (n < 0 && errno != EINTR)
-            return errno;
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return n == 0 ? EIO : errno;
         done += n > 0 ? (size_t)n : 0;
     }
     return fdatasync(fd) == 0 ? 0 : errno;

@@ -342,7 +342,8 @@ static herr_t copy_elements(const exporting *e, size_t count) {
 static size_t most_together(const zb_array_info *info) {
     uint64_t bytes = info->dtype.size;
     for (uint32_t d = 0; d < info->ndim; d++)
-        bytes *= info->inner_shape[d];
+        if (__builtin_mul_overflow(bytes, info->inner_shape[d], &bytes))
+            return 1;
     const uint64_t most = MOST_BYTES / (bytes ? bytes : 1);
     return most < 1 ? 1 : most < MOST_CHUNKS ? (size_t)most : MOST_CHUNKS;
 }

@@ -214,12 +214,12 @@ enum zb_code vol_records_store(vol_node *group, zb_error *err) {
     if (code)
         return code;
     code = store(group, text, err);
-    if (code || !text) {
+    if (code) {
         free(text);
         return code;
     }
     free(group->records);
-    group->records = text;
+    group->records = text ? text : strdup("{}"); /* NULL counts as none, too */
     return ZB_OK;
 }
 
