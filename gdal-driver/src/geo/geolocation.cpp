@@ -96,7 +96,8 @@ static std::optional<Geolocation> of_axes(const zb_node *array, const Layout &la
     if (layout.width < 2 || layout.height < 2)
         return std::nullopt;
     found.longitude = find_coordinate(array, static_cast<uint32_t>(layout.axes.x), around);
-    found.latitude = find_coordinate(array, static_cast<uint32_t>(layout.axes.y), around);
+    if (found.longitude != nullptr) /* the other one may cost a request */
+        found.latitude = find_coordinate(array, static_cast<uint32_t>(layout.axes.y), around);
     const std::optional<Geolocation> both = if_both(found);
     return both && kind_of(both->longitude.get()) == 'X' && kind_of(both->latitude.get()) == 'Y'
                ? both

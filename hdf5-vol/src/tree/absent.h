@@ -17,8 +17,8 @@
 /* Keeps the name of a link, relative to a node as in HDF5's calls; or of a file (base NULL). */
 void vol_absent_tell(const vol_node *base, const char *name);
 
-/* Whether what is there by now is another process's: the name, or one on the way to it, was the last
-   that this thread was told not to be there, and it has made nothing at the name since. */
+/* Whether what is there by now is another process's: the name, or one on the way to it, was the
+   last that this thread was told not to be there, and it has made nothing at the name since. */
 bool vol_absent_is_others(const vol_node *base, const char *name);
 
 /* This thread has made it, or has got what another process has made. */
