@@ -167,15 +167,25 @@ static herr_t ask_native(const vol_moves *moves, void *dataset, int operation, v
     return moves->lib->H5VLdataset_optional(dataset, moves->lib->native, &args, moves->dxpl, NULL);
 }
 
-herr_t vol_chunk_get(const vol_moves *moves, void *dataset, const hsize_t *offset, void *buffer,
+/* The first element of a chunk. */
+static void find_offset(const zb_node *array, const uint64_t *index, hsize_t offset[ZB_MAX_NDIM]) {
+    for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++)
+        offset[d] = zb_array_chunk_at(array, ZB_GRID_INNER, d, index[d]).start;
+}
+
+herr_t vol_chunk_get(const vol_moves *moves, void *dataset, const uint64_t *index, void *buffer,
                      size_t size) {
+    hsize_t offset[ZB_MAX_NDIM];
     size_t taken = size;
+    find_offset(moves->node->zarr, index, offset);
     h5_chunk_read args = {.offset = offset, .buffer = buffer, .buffer_size = &taken};
     return ask_native(moves, dataset, H5VL_NATIVE_DATASET_CHUNK_READ, &args);
 }
 
-herr_t vol_chunk_put(const vol_moves *moves, void *dataset, const hsize_t *offset,
+herr_t vol_chunk_put(const vol_moves *moves, void *dataset, const uint64_t *index,
                      const void *buffer, size_t size) {
+    hsize_t offset[ZB_MAX_NDIM];
+    find_offset(moves->node->zarr, index, offset);
     h5_chunk_write args = {.offset = offset, .size = size, .buffer = buffer};
     h5_chunk_write_v1 old;
     return ask_native(moves, dataset, H5VL_NATIVE_DATASET_CHUNK_WRITE,

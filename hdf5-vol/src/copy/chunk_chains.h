@@ -30,10 +30,11 @@ bool vol_chunks_compare(const zb_chain *from, const zb_chain *to, bool *anew, co
 /* Tells what becomes of a dataset's chunks, and why. */
 void vol_chunks_say(const vol_moves *moves, bool may, bool anew, const char *why);
 
-/* The bytes of a chunk of a native dataset, whose number HDF5 has told; and the other way. */
-herr_t vol_chunk_get(const vol_moves *moves, void *dataset, const hsize_t *offset, void *buffer,
+/* The bytes of a chunk of a native dataset, whose size HDF5 has told; and the other way. index: of
+   the innermost chunk of moves->node, which is the same chunk. */
+herr_t vol_chunk_get(const vol_moves *moves, void *dataset, const uint64_t *index, void *buffer,
                      size_t size);
-herr_t vol_chunk_put(const vol_moves *moves, void *dataset, const hsize_t *offset,
+herr_t vol_chunk_put(const vol_moves *moves, void *dataset, const uint64_t *index,
                      const void *buffer, size_t size);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "copy/chunk_chains.h"
 #include "copy/data.h"
+#include "copy/hdf5_chunks.h"
 #include "copy/walk.h"
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
@@ -121,69 +122,46 @@ enum zb_code vol_indexed_describe(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec 
 
 /* ---- The chunks ---------------------------------------------------------------------------- */
 
-typedef struct listing {
-    const zb_node *array;
-    zb_file_chunk *chunks;
-    size_t count, capacity;
-    hsize_t first[ZB_MAX_NDIM]; /* offset of the first one that was listed */
-    bool are_edges_plain;       /* chunks that the edge cuts went through no filter */
-    const char *why;            /* it was refused; NULL: memory ran out */
-} listing;
-
-static bool add(listing *l, zb_file_chunk chunk) {
-    if (l->count == l->capacity) {
-        const size_t capacity = l->capacity ? 2 * l->capacity : 256;
-        zb_file_chunk *more = realloc(l->chunks, capacity * sizeof *more);
-        if (!more)
-            return false;
-        l->chunks = more;
-        l->capacity = capacity;
-    }
-    l->chunks[l->count++] = chunk;
-    return true;
-}
-
-static int take_chunk(const hsize_t *offset, unsigned mask, haddr_t address, hsize_t size,
-                      void *context) {
-    listing *l = context;
-    const uint32_t ndim = zb_node_array(l->array)->ndim;
-    zb_file_chunk chunk = {.offset = address, .size = size};
-    bool is_cut = false;
-    for (uint32_t d = 0; d < ndim; d++) {
-        const zb_chunk_span span = zb_array_chunk_of(l->array, ZB_GRID_INNER, d, offset[d]);
-        if (span.inside == 0)
-            return H5_ITER_CONT; /* left behind the edge by a dataset that became smaller */
-        is_cut = is_cut || span.inside < span.extent;
-        chunk.number = chunk.number * zb_array_chunk_count(l->array, ZB_GRID_INNER, d) + span.index;
-    }
-    l->why = mask ? "filters were left out of some of its chunks (filter mask)"
-             : is_cut && l->are_edges_plain ? "chunks at its edge went through no filter"
-                                            : NULL;
-    if (l->why)
-        return H5_ITER_ERROR;
-    if (l->count == 0)
-        memcpy(l->first, offset, ndim * sizeof *offset);
-    return add(l, chunk) ? H5_ITER_CONT : H5_ITER_ERROR;
-}
-
 /* A dataset that nobody has written has no address. */
-static bool list_contiguous(h5_lib *lib, hid_t source, listing *l) {
-    const haddr_t address = lib->H5Dget_offset(source);
-    const zb_file_chunk all = {.offset = address, .size = lib->H5Dget_storage_size(source)};
-    return address == HADDR_UNDEF || all.size == 0 || add(l, all);
+static bool list_contiguous(h5_lib *lib, hid_t source, vol_hdf5_chunks *list) {
+    const vol_hdf5_chunk all = {.address = lib->H5Dget_offset(source),
+                                .size = lib->H5Dget_storage_size(source)};
+    if (all.address == HADDR_UNDEF || all.size == 0)
+        return true;
+    list->chunk = malloc(sizeof *list->chunk);
+    if (list->chunk)
+        list->chunk[list->count++] = all;
+    return list->chunk;
 }
 
-static bool list_chunked(h5_lib *lib, hid_t source, hid_t dcpl, listing *l) {
-    unsigned options = 0;
-    if (!h5_lib_is_since(lib, 1, 14, 5)) {
-        l->why = "this HDF5 tells no places of chunks: take 1.14.5 or later";
-        return false;
+static enum zb_code take_listed(const vol_hdf5_chunks *list, zb_file_chunk *out, zb_error *err) {
+    for (size_t i = 0; i < list->count; i++) {
+        const vol_hdf5_chunk *chunk = &list->chunk[i];
+        if (chunk->mask)
+            return refuse(err, "filters were left out of some of its chunks (filter mask)");
+        if (chunk->is_plain)
+            return refuse(err, "chunks at its edge went through no filter");
+        out[i] =
+            (zb_file_chunk){.number = chunk->number, .offset = chunk->address, .size = chunk->size};
     }
-    if (lib->H5Pget_chunk_opts(dcpl, &options) < 0)
-        return false;
-    l->are_edges_plain =
-        (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) && lib->H5Pget_nfilters(dcpl) > 0;
-    return lib->H5Dchunk_iter(source, H5P_DEFAULT, take_chunk, l) >= 0;
+    return ZB_OK;
+}
+
+/* *out is malloc'ed. */
+static enum zb_code list_chunks(h5_lib *lib, hid_t source, hid_t dcpl, const zb_node *array,
+                                zb_file_chunk **out, size_t *count, zb_error *err) {
+    const bool is_chunked = lib->H5Pget_layout(dcpl) == H5D_CHUNKED;
+    vol_hdf5_chunks list = {.array = array};
+    if (is_chunked && !vol_hdf5_tells_chunks(lib))
+        return refuse(err, "this HDF5 tells no places of chunks: take 1.14.5 or later");
+    if (is_chunked ? vol_hdf5_chunks_list(lib, source, dcpl, &list)
+                   : list_contiguous(lib, source, &list))
+        *out = calloc(list.count ? list.count : 1, sizeof **out);
+    const enum zb_code code = *out ? take_listed(&list, *out, err)
+                                   : zb_fail(err, ZB_ENOMEM, "its chunks cannot be listed");
+    *count = list.count;
+    free(list.chunk);
+    return code;
 }
 
 /* ---- The file ------------------------------------------------------------------------------ */
@@ -230,55 +208,51 @@ static bool is_moved_by(const native *n, const zb_file_chunk *chunk, const uint8
 
 /* Versions of HDF5 differ in whether addresses of chunks count the block in front of its own bytes.
    The bytes of one tell. */
-static const char *find_base(h5_lib *lib, hid_t dxpl, hid_t source, vol_node *node, listing *l,
-                             const native *n) {
+static enum zb_code find_base(const vol_moves *moves, hid_t source, const native *n,
+                              zb_file_chunk *chunks, size_t count, zb_error *err) {
     static const char elsewhere[] = "its chunks are not where HDF5 tells";
-    const vol_moves moves = {.lib = lib, .dxpl = dxpl, .node = node};
-    if (n->block == 0 || l->count == 0)
-        return NULL;
-    const zb_file_chunk *chunk = &l->chunks[0];
-    if (chunk->size > zb_limits_get()->shard_bytes)
-        return elsewhere;
-    uint8_t *bytes = malloc(2 * (size_t)chunk->size), *room = bytes + chunk->size;
-    const bool is_read = bytes && vol_chunk_get(&moves, lib->H5VLobject(source), l->first, bytes,
-                                                (size_t)chunk->size) >= 0;
-    const bool here = is_read && is_moved_by(n, chunk, bytes, room, 0);
-    const bool behind = is_read && is_moved_by(n, chunk, bytes, room, n->block);
+    uint64_t index[ZB_MAX_NDIM];
+    if (n->block == 0 || count == 0)
+        return ZB_OK;
+    const size_t size = (size_t)chunks[0].size;
+    if (chunks[0].size > zb_limits_get()->shard_bytes)
+        return refuse(err, elsewhere);
+    uint8_t *bytes = malloc(2 * size), *room = bytes + size;
+    vol_chunk_index(moves->node->zarr, ZB_GRID_INNER, chunks[0].number, index);
+    const bool is_read =
+        bytes && vol_chunk_get(moves, moves->lib->H5VLobject(source), index, bytes, size) >= 0;
+    const bool here = is_read && is_moved_by(n, &chunks[0], bytes, room, 0);
+    const bool behind = is_read && is_moved_by(n, &chunks[0], bytes, room, n->block);
     free(bytes);
-    for (size_t i = 0; i < l->count && behind; i++)
-        l->chunks[i].offset += n->block;
-    return here == behind ? elsewhere : NULL;
+    for (size_t i = 0; i < count && behind; i++)
+        chunks[i].offset += n->block;
+    return here == behind ? refuse(err, elsewhere) : ZB_OK;
 }
 
-static enum zb_code take_file(h5_lib *lib, hid_t dxpl, hid_t source, hid_t dcpl, vol_node *node,
-                              zb_error *err) {
+static enum zb_code take_file(const vol_moves *moves, hid_t source, hid_t dcpl, zb_error *err) {
+    h5_lib *lib = moves->lib;
+    const zb_node *array = moves->node->zarr;
     native n;
-    listing l = {.array = node->zarr};
-    const bool is_chunked = lib->H5Pget_layout(dcpl) == H5D_CHUNKED;
+    zb_file_chunk *chunks = NULL;
+    size_t count = 0;
     const char *why = open_native(lib, source, &n);
-    enum zb_code code = ZB_OK;
-    if (!why &&
-        !(is_chunked ? list_chunked(lib, source, dcpl, &l) : list_contiguous(lib, source, &l))) {
-        why = l.why;
-        code = why ? ZB_OK : zb_fail(err, ZB_ENOMEM, "its chunks cannot be listed");
-    }
-    if (!code && !why && is_chunked)
-        why = find_base(lib, dxpl, source, node, &l, &n);
-    if (!code && why)
-        code = refuse(err, why);
-    const zb_file_shard shard = {
-        .fd = n.fd, .length = n.length, .chunks = l.chunks, .count = l.count};
+    enum zb_code code =
+        why ? refuse(err, why) : list_chunks(lib, source, dcpl, array, &chunks, &count, err);
+    if (!code && lib->H5Pget_layout(dcpl) == H5D_CHUNKED)
+        code = find_base(moves, source, &n, chunks, count, err);
+    const zb_file_shard shard = {.fd = n.fd, .length = n.length, .chunks = chunks, .count = count};
     if (!code)
-        code = zb_array_take_file(node->zarr, &shard, err);
+        code = zb_array_take_file(array, &shard, err);
     close_native(lib, &n);
-    free(l.chunks);
+    free(chunks);
     return code;
 }
 
 herr_t vol_indexed_take(h5_lib *lib, hid_t dxpl, hid_t source, vol_node *node) {
+    const vol_moves moves = {.lib = lib, .dxpl = dxpl, .node = node};
     zb_error err = {0};
     hid_t dcpl = lib->H5Dget_create_plist(source), saved = vol_stack_save(lib);
-    const enum zb_code code = dcpl >= 0 ? take_file(lib, dxpl, source, dcpl, node, &err)
+    const enum zb_code code = dcpl >= 0 ? take_file(&moves, source, dcpl, &err)
                                         : zb_fail(&err, ZB_EIO, "its creation list cannot be had");
     vol_stack_restore(lib, saved);
     vol_release_id(lib, dcpl);

@@ -3,6 +3,7 @@
 #include "copy/moved_chunks.h"
 
 #include "copy/chunk_chains.h"
+#include "copy/hdf5_chunks.h"
 #include "create/creation_list.h"
 #include "dataset/dataset.h"
 #include "dataset/writers.h"
@@ -46,21 +47,6 @@ static const char unwritten[] =
 
 /* ---- From an HDF5 file -------------------------------------------------------------------- */
 
-/* A stored chunk of the file. */
-typedef struct stored_chunk {
-    uint64_t number; /* among the array's innermost chunks */
-    uint64_t target; /* number of the array's chunk, or shard, that it goes to */
-    hsize_t size;
-    uint32_t mask; /* filters that were left out */
-} stored_chunk;
-
-typedef struct chunk_list {
-    const zb_node *array;
-    stored_chunk *chunk;
-    size_t count, capacity;
-    bool are_edges_plain; /* chunks that the edge cuts went through no filter */
-} chunk_list;
-
 /* The number of all innermost chunks; 0 where there are too many for a number. */
 static uint64_t count_all(const zb_node *array) {
     uint64_t all = 1;
@@ -71,61 +57,23 @@ static uint64_t count_all(const zb_node *array) {
     return all;
 }
 
-static int take_chunk(const hsize_t *offset, unsigned mask, haddr_t address, hsize_t size,
-                      void *context) {
-    chunk_list *list = context;
-    const zb_array_info *info = zb_node_array(list->array);
-    stored_chunk chunk = {.size = size, .mask = mask};
-    bool is_cut = false;
-    (void)address;
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        const zb_chunk_span inner = zb_array_chunk_of(list->array, ZB_GRID_INNER, d, offset[d]);
-        const zb_chunk_span outer = zb_array_chunk_of(list->array, ZB_GRID_CHUNKS, d, offset[d]);
-        if (inner.inside == 0)
-            return H5_ITER_CONT; /* left behind the edge by a dataset that became smaller */
-        is_cut = is_cut || inner.inside < inner.extent;
-        chunk.number =
-            chunk.number * zb_array_chunk_count(list->array, ZB_GRID_INNER, d) + inner.index;
-        chunk.target =
-            chunk.target * zb_array_chunk_count(list->array, ZB_GRID_CHUNKS, d) + outer.index;
-    }
-    if (is_cut && list->are_edges_plain)
-        chunk.mask = UINT32_MAX;
-    if (list->count == list->capacity) {
-        const size_t capacity = list->capacity ? 2 * list->capacity : 256;
-        stored_chunk *more = realloc(list->chunk, capacity * sizeof *more);
-        if (!more)
-            return H5_ITER_ERROR;
-        list->chunk = more;
-        list->capacity = capacity;
-    }
-    list->chunk[list->count++] = chunk;
-    return H5_ITER_CONT;
-}
-
 static int by_target(const void *a, const void *b) {
-    const stored_chunk *left = a, *right = b;
+    const vol_hdf5_chunk *left = a, *right = b;
     if (left->target != right->target)
         return left->target < right->target ? -1 : 1;
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
 static int by_number(const void *a, const void *b) {
-    const stored_chunk *left = a, *right = b;
+    const vol_hdf5_chunk *left = a, *right = b;
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
 /* Lists the chunks of a dataset. False where HDF5 does not tell them as they are, or where those
    that are not written would be other elements in the array. */
-static bool list_chunks(const vol_moves *moves, hid_t source, hid_t dcpl, chunk_list *list) {
-    h5_lib *lib = moves->lib;
-    unsigned options = 0;
+static bool list_chunks(const vol_moves *moves, hid_t source, hid_t dcpl, vol_hdf5_chunks *list) {
     const uint64_t all = count_all(list->array);
-    /* Libraries before this one passed other offsets to the visitors of chunks. */
-    if (!all || !h5_lib_is_since(lib, 1, 14, 5) || lib->H5Pget_chunk_opts(dcpl, &options) < 0)
-        return false;
-    list->are_edges_plain = options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS;
-    if (lib->H5Dchunk_iter(source, H5P_DEFAULT, take_chunk, list) < 0)
+    if (!all || !vol_hdf5_chunks_list(moves->lib, source, dcpl, list))
         return false;
     if (list->count < all) {
         vol_pieces probe;
@@ -147,7 +95,7 @@ typedef struct importing {
     hid_t source, dcpl;
     bool big;
     zb_writer *writer;
-    chunk_list list;
+    vol_hdf5_chunks list;
     zb_chain *chain[MOST_CHAINS];
     uint32_t mask[MOST_CHAINS];
     size_t chains;
@@ -169,18 +117,15 @@ static const zb_chain *find_chain(importing *i, uint32_t mask) {
     return i->chain[i->chains++];
 }
 
-static bool read_chunk(importing *i, const stored_chunk *chunk, zb_encoded *out) {
+static bool read_chunk(importing *i, const vol_hdf5_chunk *chunk, zb_encoded *out) {
     void *dataset = i->moves->lib->H5VLobject(i->source);
-    hsize_t offset[ZB_MAX_NDIM];
-    for (uint32_t d = 0; d < zb_node_array(i->list.array)->ndim; d++)
-        offset[d] = zb_array_chunk_at(i->list.array, ZB_GRID_INNER, d, out->index[d]).start;
-    out->chain = find_chain(i, chunk->mask);
+    out->chain = find_chain(i, chunk->is_plain ? UINT32_MAX : chunk->mask);
     if (chunk->size > zb_limits_get()->shard_bytes)
         return false;
     out->data = out->memory = malloc(chunk->size ? (size_t)chunk->size : 1);
     out->size = (size_t)chunk->size;
     return dataset && out->chain && out->memory && chunk->size > 0 &&
-           vol_chunk_get(i->moves, dataset, offset, out->memory, out->size) >= 0;
+           vol_chunk_get(i->moves, dataset, out->index, out->memory, out->size) >= 0;
 }
 
 static bool make_room(importing *i, size_t count) {
@@ -232,7 +177,7 @@ static herr_t copy_some(importing *i, size_t first, size_t end, zb_error *why) {
 }
 
 /* The end of the chunks that are moved together from `first` on. */
-static size_t end_of(const chunk_list *list, size_t first) {
+static size_t end_of(const vol_hdf5_chunks *list, size_t first) {
     uint64_t bytes = 0;
     size_t end = first;
     while (end < list->count) {
@@ -317,15 +262,11 @@ typedef struct exporting {
 } exporting;
 
 static herr_t put_some(const exporting *e, size_t count) {
-    const zb_node *array = e->stored.array;
-    hsize_t offset[ZB_MAX_NDIM];
     herr_t result = 0;
     for (size_t i = 0; i < count && result >= 0; i++) {
-        for (uint32_t d = 0; d < zb_node_array(array)->ndim; d++)
-            offset[d] = zb_array_chunk_at(array, ZB_GRID_INNER, d, e->index[i][d]).start;
-        if (e->chunks[i].size > 0)
-            result =
-                vol_chunk_put(e->moves, e->dataset, offset, e->chunks[i].data, e->chunks[i].size);
+        const zb_encoded *chunk = &e->chunks[i];
+        if (chunk->size > 0)
+            result = vol_chunk_put(e->moves, e->dataset, e->index[i], chunk->data, chunk->size);
     }
     return result;
 }

@@ -2,6 +2,7 @@
 /* Walking an array piece by piece, in row-major order: see pieces.h. */
 #include "copy/pieces.h"
 
+#include "copy/hdf5_chunks.h"
 #include "hdf5/errors.h"
 
 #include <string.h>
@@ -183,11 +184,6 @@ static bool add_box(vol_stored_chunks *stored, const uint64_t *start, const uint
     return true;
 }
 
-/* Libraries before this one passed other offsets to the visitors of chunks. */
-static bool tells_chunks(const h5_lib *lib) {
-    return h5_lib_is_since(lib, 1, 14, 5);
-}
-
 typedef struct visit {
     vol_stored_chunks *stored;
     hsize_t chunk[ZB_MAX_NDIM];
@@ -214,7 +210,7 @@ static bool list_hdf5(h5_lib *lib, hid_t source, hid_t dcpl, vol_stored_chunks *
     const H5D_layout_t layout = lib->H5Pget_layout(dcpl);
     if (layout == H5D_CONTIGUOUS)
         return lib->H5Pget_external_count(dcpl) == 0 && lib->H5Dget_storage_size(source) == 0;
-    return layout == H5D_CHUNKED && tells_chunks(lib) &&
+    return layout == H5D_CHUNKED && vol_hdf5_tells_chunks(lib) &&
            lib->H5Pget_chunk(dcpl, (int)ndim, v.chunk) == (int)ndim &&
            lib->H5Dchunk_iter(source, H5P_DEFAULT, take_chunk, &v) >= 0;
 }
