@@ -75,40 +75,35 @@ static const zb_json *blosc_of(const zb_array_info *info) {
 }
 
 static bool print_blosc(zb_json_writer *out, const zb_json *configuration) {
-    if (!configuration)
-        return false;
-    zb_json_begin_object(out);
-    zb_json_write_name(out, "name");
-    zb_json_write_string(out, "blosc");
-    zb_json_write_name(out, "configuration");
-    zb_json_write_value(out, configuration);
-    zb_json_end_object(out);
-    return true;
+    const zb_codec_info codec = {.name = "blosc", .configuration = configuration};
+    if (configuration)
+        vol_codec_print(out, &codec);
+    return configuration;
 }
 
-bool vol_chunk_codecs(h5_lib *lib, hid_t dcpl, const zb_json *blosc, bool big, uint32_t mask,
+bool vol_chunk_codecs(h5_lib *lib, hid_t dcpl, const zb_json *blosc, uint32_t mask,
                       zb_json_writer *out) {
     const int count = lib->H5Pget_nfilters(dcpl);
     bool known = count >= 0;
-    zb_json_begin_array(out);
-    begin_codec(out, "bytes");
-    zb_json_write_name(out, "endian");
-    zb_json_write_string(out, big ? "big" : "little");
-    end_codec(out);
     for (int i = 0; i < count && known; i++) {
         const vol_filter f = vol_filter_at(lib, dcpl, (unsigned)i);
         if (i < 32 && mask >> i & 1)
             continue;
         known = f.id == VOL_FILTER_BLOSC ? print_blosc(out, blosc) : print_filter(out, &f);
     }
-    zb_json_end_array(out);
     return known;
 }
 
 zb_chain *vol_chunk_chain(h5_lib *lib, hid_t dcpl, const zb_node *array, bool big, uint32_t mask) {
     zb_json_writer *out = zb_json_writer_new();
     zb_chain *chain = NULL;
-    const bool known = vol_chunk_codecs(lib, dcpl, blosc_of(zb_node_array(array)), big, mask, out);
+    zb_json_begin_array(out);
+    begin_codec(out, "bytes");
+    zb_json_write_name(out, "endian");
+    zb_json_write_string(out, big ? "big" : "little");
+    end_codec(out);
+    const bool known = vol_chunk_codecs(lib, dcpl, blosc_of(zb_node_array(array)), mask, out);
+    zb_json_end_array(out);
     char *text = zb_json_writer_end(out, NULL);
     if (!known || !text || zb_chain_new(array, text, &chain, NULL) != ZB_OK)
         chain = NULL;

@@ -7,10 +7,10 @@
 #include "zarrbridge/encoded.h"
 
 /* Prints the codecs that stand for the filters of a dataset's own creation list, but for those of a
-   mask, as a list for chunks or inner chunks; false where a filter has none. big: the byte order of
-   elements. blosc: the configuration where that is among them. (Its containers say all of
+   mask, into a list that is begun: they come behind the one that makes bytes. False where a filter
+   has none. blosc: the configuration where that is among them. (Its containers say all of
    themselves; what is made anew is made as it says.) */
-bool vol_chunk_codecs(h5_lib *lib, hid_t dcpl, const zb_json *blosc, bool big, uint32_t mask,
+bool vol_chunk_codecs(h5_lib *lib, hid_t dcpl, const zb_json *blosc, uint32_t mask,
                       zb_json_writer *out);
 
 /* The chain of chunks that went through the filters of a dataset's own creation list, but for those

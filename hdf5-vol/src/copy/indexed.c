@@ -51,49 +51,18 @@ static const zb_json *blosc_in(const zb_json *codecs) {
     return NULL;
 }
 
-/* The codec of shards, as one of whole chunks. */
-static bool print_shard(h5_lib *lib, hid_t dcpl, const vol_spec *spec, bool big,
-                        const zb_json *usual, zb_json_writer *out) {
+/* The codecs of inner chunks, malloc'ed; NULL: no memory. *known: no filter lacks one. */
+static char *inner_codecs(h5_lib *lib, hid_t dcpl, const zb_json *usual, bool *known) {
+    zb_json_writer *out = zb_json_writer_new();
     zb_json_begin_array(out);
-    zb_json_begin_object(out);
-    zb_json_write_name(out, "name");
-    zb_json_write_string(out, "sharding_indexed");
-    zb_json_write_name(out, "configuration");
-    zb_json_begin_object(out);
-    zb_json_write_name(out, "chunk_shape");
-    zb_json_begin_array(out);
-    for (uint32_t d = 0; d < spec->spec.ndim; d++)
-        zb_json_write_uint64(out, spec->chunk[d]);
+    *known = vol_chunk_codecs(lib, dcpl, blosc_in(usual), 0, out);
     zb_json_end_array(out);
-    zb_json_write_name(out, "codecs");
-    const bool known = vol_chunk_codecs(lib, dcpl, blosc_in(usual), big, 0, out);
-    zb_json_write_name(out, "index_codecs");
-    zb_json_begin_array(out);
-    zb_json_begin_object(out);
-    zb_json_write_name(out, "name");
-    zb_json_write_string(out, "bytes");
-    zb_json_write_name(out, "configuration");
-    zb_json_begin_object(out);
-    zb_json_write_name(out, "endian");
-    zb_json_write_string(out, "little");
-    zb_json_end_object(out);
-    zb_json_end_object(out);
-    zb_json_begin_object(out);
-    zb_json_write_name(out, "name");
-    zb_json_write_string(out, "crc32c");
-    zb_json_end_object(out);
-    zb_json_end_array(out);
-    zb_json_write_name(out, "index_location");
-    zb_json_write_string(out, "end");
-    zb_json_end_object(out);
-    zb_json_end_object(out);
-    zb_json_end_array(out);
-    return known;
+    return zb_json_writer_end(out, NULL);
 }
 
 enum zb_code vol_indexed_describe(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec *spec,
                                   zb_error *err) {
-    bool big;
+    bool big, known;
     zb_json *usual = NULL;
     if (!vol_chunks_same_elements(lib, type, spec->spec.dtype, &big))
         return refuse(err, "its elements are no plain numbers");
@@ -102,9 +71,7 @@ enum zb_code vol_indexed_describe(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec 
         code = zb_json_parse(spec->codecs, strlen(spec->codecs), &usual, err);
     if (code)
         return code;
-    zb_json_writer *out = zb_json_writer_new();
-    const bool known = print_shard(lib, dcpl, spec, big, usual, out);
-    char *codecs = zb_json_writer_end(out, NULL);
+    char *codecs = inner_codecs(lib, dcpl, usual, &known);
     zb_json_free(usual);
     if (!codecs || !known) {
         free(codecs);
@@ -114,8 +81,8 @@ enum zb_code vol_indexed_describe(h5_lib *lib, hid_t type, hid_t dcpl, vol_spec 
     }
     free(spec->codecs);
     spec->spec.codecs = spec->codecs = codecs;
-    spec->spec.inner_shape = spec->shard;
-    spec->spec.shard_shape = NULL;
+    spec->spec.inner_shape = spec->chunk;
+    spec->spec.shard_shape = spec->shard;
     spec->spec.chunk_runs = NULL;
     return ZB_OK;
 }
