@@ -34,32 +34,22 @@
 #include "zarrbridge/sys/hierarchy.h"
 #include "zarrbridge/sys/staging.h"
 
-/* The store's label is the place, absolute: programs change their directory. */
-static enum zb_code name_place(zb_store *store, const char *path, const char *staging,
-                               zb_error *err) {
-    size_t end = strlen(path), start;
-    while (end > 1 && path[end - 1] == '/')
-        end--;
-    for (start = end; start > 0 && path[start - 1] != '/';)
-        start--;
-    char *label = NULL;
-    if (asprintf(&label, "%.*s%.*s", (int)(strrchr(staging, '/') + 1 - staging), staging,
-                 (int)(end - start), path + start) < 0)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a path");
-    free(store->label);
-    store->label = label;
-    return ZB_OK;
-}
-
-/* A store in an empty directory beside the place. */
+/* A store in an empty directory beside the place, and with the label that it will have there. */
 static enum zb_code open_beside(const char *path, zb_staging *staging, zb_store **out,
                                 zb_error *err) {
     enum zb_code code = zb_staging_make(path, true, staging, err);
     if (!code)
         code = zb_store_open_fs(staging->path, out, err);
-    if (!code && (code = name_place(*out, path, staging->path, err)))
+    if (code)
+        return code;
+    char *label = strdup(staging->place);
+    if (!label) {
         zb_store_release(*out);
-    return code;
+        return zb_fail(err, ZB_ENOMEM, "no memory for a path");
+    }
+    free((*out)->label);
+    (*out)->label = label;
+    return ZB_OK;
 }
 
 /* ---- Zip archives ---- */
@@ -213,11 +203,9 @@ static enum zb_code come(new_directory *n, zb_store *store, zb_error *err) {
         zb__fs_note_new(store);
         return ZB_OK;
     }
-    const int failed = errno;
-    code = zb_fail_errno(err, failed, "cannot bring the new store to '%s'", store->label);
-    return failed == ENOTEMPTY || failed == EEXIST || failed == ENOTDIR
-               ? zb_fail(err, ZB_ECONFLICT, "another program has made '%s' meanwhile", store->label)
-               : code;
+    if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR)
+        return zb_fail(err, ZB_ECONFLICT, "another program has made '%s' meanwhile", store->label);
+    return zb_fail_errno(err, errno, "cannot bring the new store to '%s'", store->label);
 }
 
 static enum zb_code come_once(zb_commit *base, zb_hierarchy *hierarchy, zb_error *err) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects of the directory store whose content is in a file already. Blocks are shared (reflinks:
- * btrfs, XFS, bcachefs, NFS 4.2) where both files are on one file system that can; else the system
- * copies bytes, within itself where it can, and through a small buffer where it cannot.
+ * The content of files of the directory store, from memory or from another file. Blocks of another
+ * file are shared (reflinks: btrfs, XFS, bcachefs, NFS 4.2) where both are on one file system that
+ * can; else the system copies bytes, within itself where it can, and through a small buffer where
+ * it cannot.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "store/fs_path.h"
@@ -19,13 +21,36 @@
 
 #define BUFFER_SIZE ((size_t)1 << 20)
 
-static int write_all(int fd, const char *data, size_t size) {
-    while (size > 0) {
-        const ssize_t n = ZB__UNINTERRUPTED(write(fd, data, size));
-        if (n <= 0)
-            return n < 0 ? errno : EIO;
-        data += n;
-        size -= (size_t)n;
+int zb__fs_write_parts(int fd, const zb_part *parts, size_t count) {
+    enum { VECTORS = 64 };
+    size_t skip = 0; /* bytes of parts[0] that are written */
+    while (count > 0) {
+        struct iovec vectors[VECTORS];
+        int used = 0;
+        for (size_t i = 0; i < count && used < VECTORS; i++) {
+            size_t from = i == 0 ? skip : 0;
+            /* writev takes pointers to non-const for the sake of readv. */
+            vectors[used++] =
+                (struct iovec){(void *)((uintptr_t)parts[i].data + from), parts[i].size - from};
+        }
+        ssize_t n = writev(fd, vectors, used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno;
+        size_t left = (size_t)n;
+        bool moved = n > 0;
+        while (count > 0 && left >= parts[0].size - skip) {
+            left -= parts[0].size - skip;
+            skip = 0;
+            parts++;
+            count--;
+            moved = true;
+        }
+        skip += left;
+        if (!moved)
+            return EIO; /* nothing written and nothing wrong: no file system should, and we must end
+                         */
     }
     return 0;
 }
@@ -37,8 +62,9 @@ static int copy_through_buffer(int fd, int from, uint64_t at, uint64_t end) {
     while (at < end && !failed) {
         const size_t want = end - at < BUFFER_SIZE ? (size_t)(end - at) : BUFFER_SIZE;
         const ssize_t got = ZB__UNINTERRUPTED(pread(from, buffer, want, (off_t)at));
-        failed = got < 0 ? errno : got == 0 ? EIO : write_all(fd, buffer, (size_t)got);
-        at += failed ? 0 : (size_t)got;
+        const zb_part part = {.data = buffer, .size = got > 0 ? (size_t)got : 0};
+        failed = got < 0 ? errno : got == 0 ? EIO : zb__fs_write_parts(fd, &part, 1);
+        at += part.size;
     }
     free(buffer);
     return failed;

@@ -319,14 +319,14 @@ enum zb_code zb__fs_new_object(zb_store *store, const char *key, int fd, zb_obje
 
 enum zb_code zb__fs_put(zb_store *store, const zb_put *put, zb_error *err);
 
-/* Writes all parts at the descriptor's position; errno. */
-int zb__fs_write_parts(int fd, const zb_part *parts, size_t count);
 /* Has the file system report the errors that it keeps for the closing of a file, while the
    descriptor, and with it the lock, stays ours; errno. */
 int zb__fs_check_close(int fd);
 
-/* ---- Content that is in a file already (fs_fill.c). */
+/* ---- The content of files (fs_fill.c). */
 
+/* Writes all parts at the descriptor's position; errno. */
+int zb__fs_write_parts(int fd, const zb_part *parts, size_t count);
 /* Fills a new file, which is open for writing, with the first bytes of another one: its position is
    behind them then. Errno; EOPNOTSUPP where blocks have to be shared, and cannot be. */
 int zb__fs_fill_from(int fd, const zb_put_file *file);

@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "store/fs_path.h"
@@ -93,40 +92,6 @@ static enum zb_code begin(zb__fs *fs, const zb_put *put, zb__fs_place *place, bo
         if (failed != ENOENT || tries == ZB__FS_TRIES)
             return zb__fs_fail_write(err, failed, "create a temporary file for", key);
     }
-}
-
-int zb__fs_write_parts(int fd, const zb_part *parts, size_t count) {
-    enum { VECTORS = 64 };
-    size_t skip = 0; /* bytes of parts[0] that are written */
-    while (count > 0) {
-        struct iovec vectors[VECTORS];
-        int used = 0;
-        for (size_t i = 0; i < count && used < VECTORS; i++) {
-            size_t from = i == 0 ? skip : 0;
-            /* writev takes pointers to non-const for the sake of readv. */
-            vectors[used++] =
-                (struct iovec){(void *)((uintptr_t)parts[i].data + from), parts[i].size - from};
-        }
-        ssize_t n = writev(fd, vectors, used);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return errno;
-        size_t left = (size_t)n;
-        bool moved = n > 0;
-        while (count > 0 && left >= parts[0].size - skip) {
-            left -= parts[0].size - skip;
-            skip = 0;
-            parts++;
-            count--;
-            moved = true;
-        }
-        skip += left;
-        if (!moved)
-            return EIO; /* nothing written and nothing wrong: no file system should, and we must end
-                         */
-    }
-    return 0;
 }
 
 int zb__fs_check_close(int fd) {

@@ -56,6 +56,7 @@ void zb_staging_close(zb_staging *staging) {
     if (staging->fd >= 0)
         close(staging->fd);
     free(staging->path);
+    free(staging->place);
     *staging = (zb_staging){.path = NULL, .fd = -1};
 }
 
@@ -162,6 +163,12 @@ enum zb_code zb_staging_make(const char *place, bool is_directory, zb_staging *o
     if (!code) {
         code = make_in(directory, prefix, is_directory, out, err);
         free(prefix);
+    }
+    if (!code && asprintf(&out->place, "%s/%.*s", directory[1] ? directory : "", (int)(end - start),
+                          place + start) < 0) {
+        out->place = NULL;
+        zb_staging_remove(out);
+        code = zb_fail(err, ZB_ENOMEM, "no memory for a path");
     }
     free(directory);
     free(above);

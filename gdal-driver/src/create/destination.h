@@ -110,7 +110,7 @@ class Destination {
     bool joins_ = false;               /* a new group beside others: nothing gives way to it */
     std::vector<std::string> helpers_; /* paths beside an appended array that had no node before */
     std::vector<std::string> missing_; /* groups above that were not there, the deepest first */
-    zb_staging staging_ = {nullptr, -1}; /* the directory beside */
+    zb_staging staging_ = {nullptr, nullptr, -1}; /* the directory beside */
     bool made_ = false;
 };
 

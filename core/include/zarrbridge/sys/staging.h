@@ -17,8 +17,8 @@ extern "C" {
 #endif
 
 typedef struct zb_staging {
-    char *path; /* absolute; malloc'ed */
-    int fd;     /* open on it, and holds the lock; writable, of a file */
+    char *path, *place; /* of it, and where it will go: absolute; malloc'ed */
+    int fd;             /* open on it, and holds the lock; writable, of a file */
 } zb_staging;
 
 /* Makes an empty file, or an empty directory, beside a place, which need not exist; the directory
