@@ -31,15 +31,11 @@ static void http_destroy(zb__remote *store) {
     free(h);
 }
 
-static bool same_text(const char *a, const char *b) {
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static bool http_is_same(const zb__remote *a, const zb__remote *b) {
     const http *one = a->state, *other = b->state;
     return strcmp(one->url.base, other->url.base) == 0 &&
            strcmp(one->url.query, other->url.query) == 0 && !one->headers && !other->headers &&
-           same_text(a->ca_file, b->ca_file) && same_text(a->proxy, b->proxy);
+           zb__text_same(a->ca_file, b->ca_file) && zb__text_same(a->proxy, b->proxy);
 }
 
 static const zb__protocol protocol = {.name = "http",

@@ -42,8 +42,7 @@ typedef struct copying {
 
 static bool is_same_service(const zb_store *a, const zb_store *b) {
     const zb__s3 *one = ((const zb__remote *)a)->state, *other = ((const zb__remote *)b)->state;
-    const char *here = one->endpoint.base, *there = other->endpoint.base;
-    return here && there ? strcmp(here, there) == 0 : here == there;
+    return zb__text_same(one->endpoint.base, other->endpoint.base);
 }
 
 /* malloc'ed; NULL without memory. */

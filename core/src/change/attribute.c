@@ -19,6 +19,7 @@
 #include "util/json.h"
 #include "util/json_excerpt.h"
 #include "util/json_writer.h"
+#include "util/text.h"
 #include "util/utf8.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"
@@ -74,10 +75,6 @@ static enum zb_code names_json(const char *const *names, uint32_t ndim, zb_json 
     return code;
 }
 
-static bool is_same_name(const char *a, const char *b) {
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static const char *name_at(const char *const *names, uint32_t d) {
     return names ? names[d] : NULL;
 }
@@ -93,7 +90,7 @@ static enum zb_code edit_names(zb__document *document, const members_wanted *wan
     zb_json *json = NULL;
     for (uint32_t d = 0; d < wanted->before->ndim; d++, one = zb_json_next(one)) {
         const char *name = name_at(wanted->names, d);
-        const bool stays = is_same_name(name, name_at(wanted->before->dimension_names, d));
+        const bool stays = zb__text_same(name, name_at(wanted->before->dimension_names, d));
         names[d] = stays ? zb_json_string(one) : name;
         any |= names[d] != NULL;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "extension/member_text.h"
+#include "util/text.h"
 #include "zarrbridge/hdf5_extension.h"
 
 #define SHAPE "shape" /* of an entry (docs/hdf5-extension.md): that of its value */
@@ -23,22 +24,18 @@ static bool is_empty(const zb_json *value) {
     return !value || kind == ZB_JSON_NULL || (kind == ZB_JSON_ARRAY && !zb_json_first(value));
 }
 
-static bool is_same_text(const char *a, const char *b) {
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 /* Without memory, so that nothing looks changed when it runs out. */
 static bool is_same(const zb_json *a, const zb_json *b) {
     if (!a || !b)
         return a == b;
     if (zb_json_kind_of(a) != zb_json_kind_of(b) || zb_json_count(a) != zb_json_count(b) ||
-        !is_same_text(zb_json_string(a), zb_json_string(b)) ||
-        !is_same_text(zb_json_number(a), zb_json_number(b)) || zb_json_bool(a) != zb_json_bool(b))
+        !zb__text_same(zb_json_string(a), zb_json_string(b)) ||
+        !zb__text_same(zb_json_number(a), zb_json_number(b)) || zb_json_bool(a) != zb_json_bool(b))
         return false;
     bool same = true;
     const zb_json *x = zb_json_first(a), *y = zb_json_first(b);
     for (; same && x && y; x = zb_json_next(x), y = zb_json_next(y))
-        same = is_same_text(zb_json_name(x), zb_json_name(y)) && is_same(x, y);
+        same = zb__text_same(zb_json_name(x), zb_json_name(y)) && is_same(x, y);
     return same && !x && !y;
 }
 

@@ -6,9 +6,16 @@
 #ifndef ZB_UTIL_TEXT_H
 #define ZB_UTIL_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "zarrbridge/error.h"
+
+/* Either may be NULL, which is the same as NULL alone. */
+static inline bool zb__text_same(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
 
 /* All zeros is an empty text. */
 typedef struct zb__text {
