@@ -23,6 +23,9 @@ typedef struct zb_codec_info {
     uint32_t shard_level;         /* 0 for the array's own pipeline, 1 inside its shards, ... */
 } zb_codec_info;
 
+/* Writes the codec as a document has it: an object with its name and its configuration. */
+ZB_API void zb_codec_print(zb_json_writer *writer, const zb_codec_info *codec);
+
 /* Chunks of one extent that follow each other along a dimension. Both numbers are at least 1. */
 typedef struct zb_chunk_run {
     uint64_t extent, count;

@@ -335,8 +335,7 @@ static enum zb_code print_sharded(zb_json_writer *w, const zb_array_spec *spec,
     zb_json_write_name(w, "codecs");
     enum zb_code code = zb__codecs_print(w, codecs, spec->dtype, serializer, err);
     zb_json_write_name(w, "index_codecs");
-    zb_json_write_raw(w, "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},"
-                         "{\"name\":\"crc32c\"}]");
+    zb_json_write_raw(w, ZB__INDEX_CODECS);
     print_string(w, "index_location", "end");
     zb__extension_end(w);
     zb_json_end_array(w);
@@ -364,6 +363,17 @@ static enum zb_code print_codecs(zb_json_writer *w, const zb_array_spec *spec, z
         code = zb__codecs_print(w, codecs, spec->dtype, serializer, err);
     zb_json_free(codecs);
     return code;
+}
+
+void zb_codec_print(zb_json_writer *writer, const zb_codec_info *codec) {
+    zb_json_begin_object(writer);
+    zb_json_write_name(writer, "name");
+    zb_json_write_string(writer, codec->name);
+    if (codec->configuration) {
+        zb_json_write_name(writer, "configuration");
+        zb_json_write_value(writer, codec->configuration);
+    }
+    zb_json_end_object(writer);
 }
 
 /* Refuses specifications that the text could not express, or would express as something else. */

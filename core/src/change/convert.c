@@ -145,16 +145,8 @@ static enum zb_code codecs_of(const zb_array_info *info, char **out, zb_error *e
         for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
             keep = keep || strcmp(codec->name, kept[k]) == 0;
         all = all && (keep || (ops && ops->kind != ZB__BYTES_TO_BYTES));
-        if (!keep)
-            continue;
-        zb_json_begin_object(w);
-        zb_json_write_name(w, "name");
-        zb_json_write_string(w, codec->name);
-        if (codec->configuration) {
-            zb_json_write_name(w, "configuration");
-            zb_json_write_value(w, codec->configuration);
-        }
-        zb_json_end_object(w);
+        if (keep)
+            zb_codec_print(w, codec);
     }
     zb_json_end_array(w);
     *out = zb_json_writer_end(w, NULL);

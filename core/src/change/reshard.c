@@ -6,7 +6,9 @@
 
 #include "array/array.h"
 #include "change/reshape.h"
+#include "codec/codecs_print.h"
 #include "node/node.h"
+#include "util/extension.h"
 #include "util/json_writer.h"
 #include "zarrbridge/encoded.h"
 
@@ -53,48 +55,34 @@ static const zb_json *sharding_of(const zb_node *array, const zb_json *codecs) {
 /* In a list of inner chunks' codecs, or a list of the codec of shards alone. */
 static void print_codecs(zb_json_writer *w, const zb_json *sharding, const zb_json *inner,
                          const zb_array_info *info, bool has_shards) {
-    static const char index_codecs[] =
-        "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},{\"name\":\"crc32c\"}]";
     const zb_json *index = zb_json_get(sharding, "index_codecs");
     const zb_json *location = zb_json_get(sharding, "index_location");
-    zb_json *usual = NULL;
     if (!has_shards) {
         zb_json_write_value(w, inner);
         return;
     }
-    if (!index && zb_json_parse(index_codecs, sizeof index_codecs - 1, &usual, NULL) != ZB_OK)
-        w->text.failed = true;
     zb_json_begin_array(w);
-    zb_json_begin_object(w);
-    zb_json_write_name(w, "name");
-    zb_json_write_string(w, "sharding_indexed");
-    zb_json_write_name(w, "configuration");
-    zb_json_begin_object(w);
+    zb__extension_begin(w, "sharding_indexed");
     zb_json_write_name(w, "chunk_shape");
     zb__json_write_extents(w, info->inner_shape, info->ndim);
     zb_json_write_name(w, "codecs");
     zb_json_write_value(w, inner);
     zb_json_write_name(w, "index_codecs");
-    if (index || usual)
-        zb_json_write_value(w, index ? index : usual);
+    if (index)
+        zb_json_write_value(w, index);
+    else
+        zb_json_write_raw(w, ZB__INDEX_CODECS);
     zb_json_write_name(w, "index_location");
     zb_json_write_string(w, location ? zb_json_string(location) : "end");
-    zb_json_end_object(w);
-    zb_json_end_object(w);
+    zb__extension_end(w);
     zb_json_end_array(w);
-    zb_json_free(usual);
 }
 
 static void print_grid(zb_json_writer *w, const uint64_t *shape, uint32_t ndim) {
-    zb_json_begin_object(w);
-    zb_json_write_name(w, "name");
-    zb_json_write_string(w, "regular");
-    zb_json_write_name(w, "configuration");
-    zb_json_begin_object(w);
+    zb__extension_begin(w, "regular");
     zb_json_write_name(w, "chunk_shape");
     zb__json_write_extents(w, shape, ndim);
-    zb_json_end_object(w);
-    zb_json_end_object(w);
+    zb__extension_end(w);
 }
 
 enum zb_code zb__reshard(const zb_node *array, const zb_copy_options *options,

@@ -6,6 +6,10 @@
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/json.h"
 
+/* JSON text: the codecs of the index of new shards. */
+#define ZB__INDEX_CODECS                                                                           \
+    "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},{\"name\":\"crc32c\"}]"
+
 /* Which kinds of codecs a JSON list has. Names that are not known do not count. */
 typedef struct zb__codec_kinds {
     bool has_array;      /* array→array */

@@ -2,7 +2,6 @@
 #include "copy/chunk_chains.h"
 
 #include "create/filters.h"
-#include "create/pipeline.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 
@@ -77,7 +76,7 @@ static const zb_json *blosc_of(const zb_array_info *info) {
 static bool print_blosc(zb_json_writer *out, const zb_json *configuration) {
     const zb_codec_info codec = {.name = "blosc", .configuration = configuration};
     if (configuration)
-        vol_codec_print(out, &codec);
+        zb_codec_print(out, &codec);
     return configuration;
 }
 

@@ -138,17 +138,6 @@ bool vol_pipeline_is_of_filters(vol_node *dataset, hid_t dcpl) {
     return same;
 }
 
-void vol_codec_print(zb_json_writer *out, const zb_codec_info *codec) {
-    zb_json_begin_object(out);
-    zb_json_write_name(out, "name");
-    zb_json_write_string(out, codec->name);
-    if (codec->configuration) {
-        zb_json_write_name(out, "configuration");
-        zb_json_write_value(out, codec->configuration);
-    }
-    zb_json_end_object(out);
-}
-
 /* The codecs in the shards of an array, without the one that makes bytes: the core puts the same
    one there, or the pipelines differ. NULL without memory. */
 static char *inner_codecs(const zb_array_info *info) {
@@ -159,7 +148,7 @@ static char *inner_codecs(const zb_array_info *info) {
         if (codec->shard_level != info->shard_depth || strcmp(codec->name, "bytes") == 0 ||
             strcmp(codec->name, "vlen-utf8") == 0 || strcmp(codec->name, "vlen-bytes") == 0)
             continue;
-        vol_codec_print(out, codec);
+        zb_codec_print(out, codec);
     }
     zb_json_end_array(out);
     return zb_json_writer_end(out, NULL);

@@ -30,7 +30,4 @@ bool vol_pipeline_is_of_filters(vol_node *dataset, hid_t dcpl);
 /* Adds the property for an existing dataset, to a list that is complete but for it. */
 void vol_pipeline_add(vol_node *dataset, hid_t dcpl);
 
-/* Writes a codec as the document has it. */
-void vol_codec_print(zb_json_writer *out, const zb_codec_info *codec);
-
 #endif
