@@ -22,6 +22,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "zarrbridge/error.h"
 
@@ -82,6 +83,11 @@ struct cli_call {
 /* The value that an option of the command was given, "" for a flag; NULL where it was not given.
    The last one counts. */
 const char *cli_option(const cli_call *call, int key);
+
+/* Decimal numbers without a sign, up to 2^64 - 1, in arguments: at the beginning of a text, which
+   moves behind it; and a text that is one and nothing else. False: there is none. */
+bool cli_take_number(const char **text, uint64_t *out);
+bool cli_number(const char *text, uint64_t *out);
 
 /* The whole program; argv[0] is its name. */
 int cli_main(int argc, char **argv);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* `copy`: a store or a node of one, to another place or into an archive. */
-#include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,17 +39,12 @@ static bool parse_shards(const char *text, zb_copy_options *out, uint64_t *shape
         out->choose = choose_default;
         return true;
     }
-    for (;;) {
-        char *end;
-        errno = 0;
-        if (out->ndim == ZB_MAX_NDIM || *text < '1' || *text > '9')
+    for (;; text++) {
+        if (out->ndim == ZB_MAX_NDIM || *text == '0' ||
+            !cli_take_number(&text, &shape[out->ndim++]))
             return false;
-        shape[out->ndim++] = strtoull(text, &end, 10);
-        if (errno || (*end && *end != ','))
-            return false;
-        if (*end == '\0')
-            return true;
-        text = end + 1;
+        if (*text != ',')
+            return *text == '\0';
     }
 }
 
@@ -162,9 +156,8 @@ const cli_command command_copy = {
         "in the same form stay, others are decoded and encoded. With --shards arrays get other "
         "shards, or none: their inner chunks move as they are, compared with the checksums that "
         "they carry. NEW is a directory, a node in a store, a URL in S3, or, where it ends in .zip "
-        "or "
-        ".ozx, a zip archive of the node. Nothing is overwritten. The copy appears when all of it "
-        "is there; one of version 2, or with --shards, appears node by node.",
+        "or .ozx, a zip archive of the node. Nothing is overwritten. The copy appears when all of "
+        "it is there; one of version 2, or with --shards, appears node by node.",
     .options =
         (const struct argp_option[]){
             {"shards", OPTION_SHARDS, "SHAPE", 0,

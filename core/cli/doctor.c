@@ -175,11 +175,10 @@ static void look(doctor *d, const subject *one) {
 
 /* 0: not given; -1: no such number. */
 static int number_of(const char *text, int most) {
-    char *end;
+    uint64_t value;
     if (!text)
         return 0;
-    const long value = strtol(text, &end, 10);
-    return *text && !*end && value >= 1 && value <= most ? (int)value : -1;
+    return cli_number(text, &value) && value >= 1 && value <= (uint64_t)most ? (int)value : -1;
 }
 
 static int end(doctor *d) {
@@ -273,8 +272,8 @@ const cli_command command_doctor = {
         "variables of the environment, and with PATH at a directory and its file system, in which "
         "it makes and removes files of its own. All that is done in child processes: one that "
         "crashes, or gets no answer, is a finding. Each finding ends with what to do.\n\nNothing "
-        "is sent, and no value "
-        "that may be secret is shown: the output can go into a report of a bug.",
+        "is sent, and no value that may be secret is shown: the output can go into a report of a "
+        "bug.",
     .options = options,
     .examples = examples,
     .keys = keys,

@@ -121,18 +121,12 @@ static int take_entry(void *context, const zb_entry *entry) {
     return depth >= l->depth ? ZB_WALK_PAST : 0;
 }
 
-static bool parse_depth(const char *text, uint64_t *out) {
-    char *end;
-    *out = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && *end == '\0';
-}
-
 static int list(const cli_call *call, bool is_tree) {
     place where;
     zb_error err;
     const char *depth = cli_option(call, 'd');
     listing l = {.call = call, .is_tree = is_tree, .depth = UINT64_MAX};
-    if (depth && !parse_depth(depth, &l.depth))
+    if (depth && !cli_number(depth, &l.depth))
         return cli_misuse(call, "--depth=%s: expected a number of levels", depth);
     enum zb_code code = place_find(call->arguments[0], NULL, &where, &err);
     l.report = report_begin(call, "nodes");

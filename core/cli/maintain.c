@@ -17,11 +17,7 @@ static int compact(const cli_call *call) {
     zb_node *node = NULL;
     uint64_t reclaimed = 0;
     report doc = report_begin(call, NULL);
-    enum zb_code code = place_open(call->arguments[0], &where, &node, &err);
-    if (!code && !zb_node_array(node))
-        code = zb_fail(&err, ZB_EINVAL,
-                       "'%s' is a group; give the path of an array, as zarrbridge ls lists them",
-                       call->arguments[0]);
+    enum zb_code code = place_open_array(call->arguments[0], &where, &node, &err);
     if (!code) {
         progress *shown = progress_begin(call, where.hierarchy, where.node);
         code = zb_array_compact(node, ZB_SYNC_CLOSE, &reclaimed, &err);

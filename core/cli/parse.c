@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The arguments of one subcommand, parsed by argp. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,24 @@
 
 #include "cli.h"
 #include "help.h"
+
+/* ---- Numbers ---- */
+
+bool cli_take_number(const char **text, uint64_t *out) {
+    char *end;
+    if (**text < '0' || **text > '9')
+        return false;
+    errno = 0;
+    *out = strtoull(*text, &end, 10);
+    *text = end;
+    return errno == 0;
+}
+
+bool cli_number(const char *text, uint64_t *out) {
+    return cli_take_number(&text, out) && *text == '\0';
+}
+
+/* ---- Options ---- */
 
 /* Above those of the subcommands. */
 enum { KEY_JSON = 1000, KEY_COLOR };

@@ -81,6 +81,14 @@ enum zb_code place_open(const char *name, place *where, zb_node **out, zb_error 
     return code ? code : zb_node_open(where->hierarchy, where->node, out, err);
 }
 
+enum zb_code place_open_array(const char *name, place *where, zb_node **out, zb_error *err) {
+    const enum zb_code code = place_open(name, where, out, err);
+    if (code || zb_node_array(*out))
+        return code;
+    return zb_fail(err, ZB_EINVAL,
+                   "'%s' is a group; give the path of an array, as zarrbridge ls lists them", name);
+}
+
 enum zb_code store_open(const char *name, zb_hierarchy **out, zb_error *err) {
     zb_node *root = NULL;
     zb_object_info info;

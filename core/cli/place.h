@@ -23,6 +23,9 @@ enum zb_code place_find(const char *name, const place *other, place *out, zb_err
    well. */
 enum zb_code place_open(const char *name, place *where, zb_node **out, zb_error *err);
 
+/* The same, of an array. */
+enum zb_code place_open_array(const char *name, place *where, zb_node **out, zb_error *err);
+
 void place_clear(place *where);
 
 /* The store itself whose root has this name, for what looks at all of its objects. A store whose

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* `plan`: pieces of an array for workers that never wait for each other. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,15 +18,10 @@ enum { KEY_PIECES = 256, KEY_PIECE };
 /* A bound as in "10:20"; without a number the other end. False: another sign follows, or the number
    is too large. */
 static bool parse_bound(const char **at, uint64_t without, uint64_t *out) {
-    char *end;
-    if (**at < '0' || **at > '9') {
-        *out = without;
-        return true;
-    }
-    errno = 0;
-    *out = strtoull(*at, &end, 10);
-    *at = end;
-    return errno == 0;
+    if (**at >= '0' && **at <= '9')
+        return cli_take_number(at, out);
+    *out = without;
+    return true;
 }
 
 /* "10:20,:,5": a slice or an index for each dimension, as in NumPy. Dimensions without one are
@@ -56,6 +50,7 @@ static bool parse_region(const char *text, const zb_array_info *array, uint64_t 
 typedef struct plan {
     const cli_call *call;
     report doc;
+    const char *unit; /* what the pieces are made of */
     uint32_t ndim;
     uint64_t item;         /* bytes of an element */
     const char *only;      /* of --piece; NULL: all */
@@ -68,7 +63,10 @@ static void print_slices(const plan *p, const zb_piece *piece) {
     for (uint32_t d = 0; d < p->ndim; d++)
         printf("%s%" PRIu64 ":%" PRIu64, d ? "," : "", piece->start[d],
                piece->start[d] + piece->count[d]);
-    puts(piece->is_whole ? "" : "  (a part of its shards)");
+    if (piece->is_whole)
+        putchar('\n');
+    else
+        printf("  (a part of its %s)\n", p->unit);
 }
 
 static void report_piece(plan *p, const zb_piece *piece, uint64_t number) {
@@ -99,13 +97,6 @@ static int take(void *context, const zb_piece *piece) {
     return p->failed;
 }
 
-static bool parse_number(const char *text, uint64_t *out) {
-    char *end;
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
-}
-
 static int tell(plan *p, const zb_node *node) {
     const zb_array_info *array = zb_node_array(node);
     zb_json_writer *w = report_object(p->call);
@@ -119,7 +110,7 @@ static int tell(plan *p, const zb_node *node) {
         cli_say(p->call, "there are %" PRIu64 " pieces, and no piece %s\n", p->count, p->only);
     else if (!p->only)
         cli_say(p->call, "%" PRIu64 " piece%s, %" PRIu64 " of whole %s\n", p->count,
-                p->count == 1 ? "" : "s", p->whole, array->inner_shape ? "shards" : "chunks");
+                p->count == 1 ? "" : "s", p->whole, p->unit);
     return report_end(&p->doc, w, CLI_FINE);
 }
 
@@ -127,12 +118,6 @@ static int cut(const cli_call *call, plan *p, const zb_node *node, uint64_t most
     const zb_array_info *array = zb_node_array(node);
     uint64_t start[ZB_MAX_NDIM], stop[ZB_MAX_NDIM], count[ZB_MAX_NDIM];
     const char *region = call->count > 1 ? call->arguments[1] : "";
-    if (!array) {
-        (void)zb_fail(err, ZB_EINVAL,
-                      "'%s' is a group; give the path of an array, as zarrbridge ls lists them",
-                      call->arguments[0]);
-        return report_fail(&p->doc, err);
-    }
     if (!parse_region(region, array, start, stop))
         return cli_misuse(call,
                           "'%s' is no region of an array with %" PRIu32 " dimensions, as "
@@ -140,6 +125,7 @@ static int cut(const cli_call *call, plan *p, const zb_node *node, uint64_t most
                           region, array->ndim);
     for (uint32_t d = 0; d < array->ndim; d++)
         count[d] = stop[d] - start[d];
+    p->unit = array->shard_depth ? "shards" : "chunks";
     p->ndim = array->ndim;
     p->item = array->dtype.size;
     return zb_array_piece_each(node, start, count, most, take, p, err) ? report_fail(&p->doc, err)
@@ -153,12 +139,12 @@ static int run(const cli_call *call) {
     place where;
     zb_node *node;
     zb_error err;
-    if (pieces && (!parse_number(pieces, &most) || most == 0))
+    if (pieces && (!cli_number(pieces, &most) || most == 0))
         return cli_misuse(call, "--pieces %s: not a number of pieces", pieces);
-    if (p.only && !parse_number(p.only, &p.wanted))
+    if (p.only && !cli_number(p.only, &p.wanted))
         return cli_misuse(call, "--piece %s: not the number of a piece, which begin at 0", p.only);
     p.doc = report_begin(call, "pieces");
-    const int status = place_open(call->arguments[0], &where, &node, &err)
+    const int status = place_open_array(call->arguments[0], &where, &node, &err)
                            ? report_fail(&p.doc, &err)
                            : cut(call, &p, node, most, &err);
     zb_node_release(node);
@@ -179,8 +165,7 @@ const cli_command command_plan = {
         "arguments give the same pieces on each machine.\n\n"
         "REGION is a slice or an index for each dimension, as 0:100,: of the first hundred rows. "
         "Where it cuts shards, the pieces at its edge say so: what is beside the region is read "
-        "and "
-        "stored again with them.",
+        "and stored again with them.",
     .options =
         (const struct argp_option[]){
             {"pieces", KEY_PIECES, "N", 0,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* `pyramid`: makes and removes levels of an array. */
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,23 +35,13 @@ static int go_on(void *shown, double done) {
     return stop(NULL);
 }
 
-static bool parse_number(const char *text, char **end, uint64_t *out) {
-    errno = 0;
-    *out = strtoull(text, end, 10);
-    return *text >= '0' && *text <= '9' && *end != text && errno == 0;
-}
-
 /* "2,4,8", as a list or as arguments of gdaladdo are written. */
 static bool parse_factors(const char *text, uint64_t *factors, size_t *count) {
-    for (*count = 0;;) {
-        char *end;
-        if (*count == MOST_FACTORS || !parse_number(text, &end, &factors[(*count)++]))
+    for (*count = 0;; text++) {
+        if (*count == MOST_FACTORS || !cli_take_number(&text, &factors[(*count)++]))
             return false;
-        if (*end == '\0')
-            return true;
-        if (*end != ',')
-            return false;
-        text = end + 1;
+        if (*text != ',')
+            return *text == '\0';
     }
 }
 
@@ -60,12 +49,11 @@ static bool parse_factors(const char *text, uint64_t *factors, size_t *count) {
 static int parse(const cli_call *call, zb_pyramid_options *out, uint64_t *factors) {
     const char *list = cli_option(call, KEY_FACTORS), *size = cli_option(call, KEY_MIN_SIZE);
     const char *method = cli_option(call, KEY_METHOD);
-    char *end;
     zb_error err;
     out->factors = factors;
     if (list && !parse_factors(list, factors, &out->factor_count))
         return cli_misuse(call, "--factors %s: not a value of it, as 2,4,8 is", list);
-    if (size && !(parse_number(size, &end, &out->smallest) && *end == '\0' && out->smallest > 0))
+    if (size && !(cli_number(size, &out->smallest) && out->smallest > 0))
         return cli_misuse(call, "--min-size %s: not a value of it, as 256 is", size);
     if (method && zb_resample_from_name(method, &out->method, &err))
         return cli_misuse(call, "--method %s: %s", method, err.message);
@@ -193,9 +181,8 @@ const cli_command command_pyramid = {
     .summary = "make coarser levels of an array, or remove them",
     .description =
         "The levels lie in groups beside it, and the attribute multiscales of its group lists "
-        "them; "
-        "GDAL shows them as overviews. They appear when all of them are whole. Levels that are "
-        "there are made anew. Interrupted, the program takes back what it has begun.",
+        "them; GDAL shows them as overviews. They appear when all of them are whole. Levels that "
+        "are there are made anew. Interrupted, the program takes back what it has begun.",
     .options = options,
     .examples =
         (const cli_example[]){

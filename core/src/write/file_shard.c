@@ -119,8 +119,7 @@ static const char *why_not_whole(const taking *t, int fd, nlink_t names) {
         return "it has other names (hard links), and may be the shard of another array already";
     if ((uint64_t)st.st_size != t->file->length && !has_index(t, fd, (uint64_t)st.st_size))
         return "there are bytes behind those of its own format, as the index of another dataset: "
-               "HDF5 "
-               "cuts them off when a program has opened the file for writing";
+               "HDF5 cuts them off when a program has opened the file for writing";
     return NULL;
 }
 
