@@ -160,7 +160,8 @@ enum zb_code zb__at_once_run(zb__stored_chunk *chunks, size_t count,
     /* Opening and looking up an index takes microseconds on a local store. */
     size_t width = hints->is_local && count < 16 ? 1 : 0;
     enum zb_code code = zb__pool_run(run_expand, chunks, count, width, err);
-    zb__coalesce_rule rule = {.gap = hints->gap, .most = most_per_request(chunks, count)};
+    zb__coalesce_rule rule = {
+        .gap = hints->gap, .spare = UINT64_MAX, .most = most_per_request(chunks, count)};
     ranged_reads->count = 0;
     for (size_t i = 0; i < count && code == ZB_OK; i++) {
         rule.looks_up = chunks[i].object != NULL;

@@ -15,9 +15,9 @@
 #include "util/reuse.h"
 #include "zarrbridge/sys/store.h"
 
-/* Bytes asked for beside an index, for inner chunks there that are wanted. Few, since a window may
-   lie in several shards and want none of them. */
-#define BESIDE_INDEX ((size_t)4 << 10)
+/* Bytes asked for beside an index, for inner chunks there that are wanted: at most these, and no
+   more than the chunk read may read in vain. */
+#define BESIDE_INDEX ((uint64_t)4 << 10)
 /* A shard of at most this decoded size, of which nearly all is wanted, is read with one request.
    Bytes. */
 #define WHOLE_SHARD ((uint64_t)16 << 20)
@@ -81,16 +81,20 @@ static bool is_open_shard(const zb__chunk_layout *layout) {
     return layout->shard && layout->pipeline->codec_count == 0;
 }
 
-/* True if no more than one in eight elements of the chunk that lie in the array is unwanted. */
-static bool wants_most(const zb__stored_chunk *chunk) {
+/* True if no more elements of the chunk that lie in the array are unwanted than may come in vain,
+   and no more than one in eight. */
+static bool wants_most(const zb__chunk_read *chunk_read) {
+    const zb__stored_chunk *chunk = chunk_read->chunk;
     const zb__array *array = chunk->node->array;
-    uint32_t ndim = array->info.ndim;
     const uint64_t wanted = zb__stored_chunk_wanted(chunk);
-    uint64_t inside = 1;
-    for (uint32_t d = 0; d < ndim; d++)
-        inside *=
-            zb__span_inside(zb__grid_at(&array->grid, d, chunk->index[d]), array->info.shape[d]);
-    return wanted >= inside - inside / 8;
+    uint64_t inside = 1, all = 1;
+    for (uint32_t d = 0; d < array->info.ndim; d++) {
+        const zb__span span = zb__grid_at(&array->grid, d, chunk->index[d]);
+        inside *= zb__span_inside(span, array->info.shape[d]);
+        all *= span.extent;
+    }
+    const uint64_t item = chunk->layout->decoded_size / all;
+    return wanted >= inside - inside / 8 && (inside - wanted) * item <= chunk_read->spare;
 }
 
 static enum zb_code request_whole(zb__chunk_read *chunk_read, uint64_t most,
@@ -108,7 +112,14 @@ static bool comes_whole(const zb__chunk_read *chunk_read) {
     const uint64_t size = chunk_read->chunk->layout->decoded_size;
     return !chunk_read->never_whole &&
            (size <= zb__node_store(chunk_read->chunk->node)->hints.small ||
-            (size <= WHOLE_SHARD && wants_most(chunk_read->chunk)));
+            (size <= WHOLE_SHARD && wants_most(chunk_read)));
+}
+
+/* The bytes that are asked for beside an index. Called in turns, or in the first step. */
+static uint64_t take_beside(zb__chunk_read *chunk_read) {
+    const uint64_t bytes = chunk_read->spare < BESIDE_INDEX ? chunk_read->spare : BESIDE_INDEX;
+    chunk_read->spare -= bytes;
+    return bytes;
 }
 
 /* Asks for the index of the object itself. Where it lies at the end, its place is known only when
@@ -123,7 +134,7 @@ static enum zb_code request_index(zb__chunk_read *chunk_read, zb__chunk_request_
     zb__chunk_request *request = new_request(chunk_read, ZB__REQUEST_INDEX, more, err);
     if (!request)
         return ZB_ENOMEM;
-    request->size = layout->shard->index_size + BESIDE_INDEX; /* below the limit index_bytes */
+    request->size = layout->shard->index_size + take_beside(chunk_read); /* below index_bytes */
     request->offset = layout->shard->index_at_start ? 0 : ZB_FROM_END;
     chunk_read->indexes++;
     return ZB_OK;
@@ -136,7 +147,7 @@ static enum zb_code request_inner_index(zb__chunk_read *chunk_read, zb__leaf *sh
     zb__chunk_request *request = new_request(chunk_read, ZB__REQUEST_INDEX, more, err);
     if (!request)
         return ZB_ENOMEM;
-    uint64_t end = shard->offset + shard->size, most = size + BESIDE_INDEX;
+    uint64_t end = shard->offset + shard->size, most = size + take_beside(chunk_read);
     most = most < shard->size ? most : shard->size;
     request->shard = shard;
     request->offset = shard->layout->shard->index_at_start ? offset : end - most;
@@ -179,6 +190,8 @@ static enum zb_code request_leaves(zb__chunk_read *chunk_read, zb__version_state
     const zb__coalesce_rule rule = {.gap = hints->gap,
                                     .reach = zb__store_coalesce_reach(zb__node_store(chunk->node)),
                                     .most = part,
+                                    .spare = chunk_read->spare,
+                                    .requests = chunk_read->share,
                                     .looks_up = is_certain(version),
                                     .joins_raw = true};
     if (!code)
@@ -427,11 +440,14 @@ void zb__chunk_request_again(zb__chunk_request *request) {
 
 /* ---- Life --------------------------------------------------------------------------------- */
 
-zb__chunk_read *zb__chunk_read_new(zb__stored_chunk *chunk, zb__chunk_request_list *more) {
+zb__chunk_read *zb__chunk_read_new(zb__stored_chunk *chunk, size_t count, size_t in_flight,
+                                   zb__chunk_request_list *more) {
     zb__chunk_read *chunk_read = calloc(1, sizeof *chunk_read);
     if (!chunk_read)
         return NULL;
     chunk_read->chunk = chunk;
+    chunk_read->spare = ZB__SPARE_BYTES / count;
+    chunk_read->share = in_flight > count ? in_flight / count : 1;
     pthread_mutex_init(&chunk_read->turn, NULL);
     if (new_request(chunk_read, ZB__REQUEST_START, more, NULL))
         return chunk_read;

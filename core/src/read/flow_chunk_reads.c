@@ -75,7 +75,8 @@ zb__chunk_request *zb__flow_take(zb__chunk_request_list *list) {
 void zb__flow_admit(zb__flow *f) {
     zb__chunk_request_list more = {0};
     zb_error error;
-    zb__chunk_read *chunk_read = zb__chunk_read_new(&f->chunks[f->admitted], &more);
+    zb__chunk_read *chunk_read =
+        zb__chunk_read_new(&f->chunks[f->admitted], f->count, f->most, &more);
     if (!chunk_read) {
         zb__flow_fail(f, zb_fail(&error, ZB_ENOMEM, "no memory for a read"), &error);
         return;

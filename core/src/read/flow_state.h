@@ -87,7 +87,10 @@ struct zb__chunk_read {
     char *name;     /* of the object */
     zb__held *held; /* under `turn`, as the stored chunk's leaves are while indexes come */
     pthread_mutex_t turn;
-    size_t indexes;               /* asked for and not expanded; under `turn` */
+    size_t indexes; /* asked for and not expanded; under `turn` */
+    uint64_t spare; /* bytes that may still come in vain, to save requests; likewise */
+    size_t share;   /* requests that it has under way at once while the others of the
+                                     flow have as many */
     zb__chunk_request_list later; /* for when the object has been opened; used by one step
                                      alone */
     bool never_whole;             /* the object is too large to be read whole */
@@ -109,8 +112,14 @@ static inline bool zb__chunk_read_expects(const zb__chunk_read *chunk_read) {
            chunk_read->version == ZB__VERSION_CONFIRMED;
 }
 
-/* A new chunk read with a start among *more. NULL when memory runs out. */
-zb__chunk_read *zb__chunk_read_new(zb__stored_chunk *chunk, zb__chunk_request_list *more);
+/* Bytes that all chunk reads of a flow together may read in vain where that saves requests. Few: a
+   reader of a window pays for each byte, and waits no longer for requests that go out together. */
+#define ZB__SPARE_BYTES ((uint64_t)16 << 10)
+
+/* A new chunk read with a start among *more, one of `count` that share `in_flight` requests. NULL
+   when memory runs out. */
+zb__chunk_read *zb__chunk_read_new(zb__stored_chunk *chunk, size_t count, size_t in_flight,
+                                   zb__chunk_request_list *more);
 
 /* Takes the step of a request whose bytes have come. Adds what the chunk read asks for next to
    *more: requests of size 0 have their step taken without further ado. Different requests of one

@@ -173,12 +173,14 @@ typedef struct zb__ranged_read_list {
 
 /* How leaves are put together. */
 typedef struct zb__coalesce_rule {
-    uint64_t gap;   /* bytes that may lie between two leaves of one request */
-    uint64_t reach; /* bytes between two requests that may become one, where most of it is wanted;
-                       0: none do */
-    uint64_t most;  /* of one request; a single leaf may have more */
-    bool looks_up;  /* in the cache of decoded chunks: the stored chunk's version is known */
-    bool joins_raw; /* raw leaves, too, which are else read straight to their destination */
+    uint64_t gap;    /* bytes that may lie between two leaves of one request */
+    uint64_t spare;  /* such bytes of all requests together */
+    size_t requests; /* where there are more, `spare` does not count; 0: it always does */
+    uint64_t reach;  /* then, bytes between two requests that may become one, where most of it is
+                        wanted; 0: none do */
+    uint64_t most;   /* of one request; a single leaf may have more */
+    bool looks_up;   /* in the cache of decoded chunks: the stored chunk's version is known */
+    bool joins_raw;  /* raw leaves, too, which are else read straight to their destination */
 } zb__coalesce_rule;
 
 /* Adds the tasks of a stored chunk's leaves, which are in the order of their bytes. */

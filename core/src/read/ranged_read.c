@@ -25,17 +25,21 @@ static bool joins(const zb__ranged_read *t, const zb__leaf *leaf, const zb__coal
     if (t->size == 0 || !needs_bytes(leaf) || (leaf->layout->pipeline->is_raw && !rule->joins_raw))
         return false;
     uint64_t end = t->offset + t->size, begin = zb__leaf_begin(leaf);
-    return begin <= end + rule->gap && begin + zb__leaf_length(leaf) - t->offset <= rule->most;
+    return begin <= end + rule->gap && (begin <= end || begin - end <= rule->spare) &&
+           begin + zb__leaf_length(leaf) - t->offset <= rule->most;
 }
 
+/* rule->spare becomes less. */
 static enum zb_code add_leaf(zb__ranged_read_list *list, zb__stored_chunk *chunk, zb__leaf *leaf,
-                             const zb__coalesce_rule *rule, zb_error *err) {
+                             zb__coalesce_rule *rule, zb_error *err) {
     if (rule->looks_up && !leaf->missing)
         zb__leaf_look_up(leaf);
     zb__ranged_read *last = list->count ? &list->items[list->count - 1] : NULL;
     if (last && last->chunk == chunk && joins(last, leaf, rule)) {
         uint64_t begin = zb__leaf_begin(leaf), end = last->offset + last->size;
-        last->unwanted += begin > end ? begin - end : 0;
+        const uint64_t unwanted = begin > end ? begin - end : 0;
+        last->unwanted += unwanted;
+        rule->spare -= unwanted;
         if (begin + zb__leaf_length(leaf) > end)
             last->size = begin + zb__leaf_length(leaf) - last->offset;
         last->count++;
@@ -53,18 +57,19 @@ static enum zb_code add_leaf(zb__ranged_read_list *list, zb__stored_chunk *chunk
 }
 
 /* Joins a ranged read to the one before it, both of one stored chunk and in the order of their
-   bytes, where the bytes between them cost less than another request: no more than come in a round
-   trip, and at most three eighths of all that is read. Tasks that lie closer were parted for their
-   length. */
+   bytes, where the bytes between them cost less than another request that has to wait for its turn:
+   no more than the gap, or than come in a round trip, and then at most three eighths of all that is
+   read. Those without bytes between them were parted for their length. */
 static bool reaches(zb__ranged_read *last, const zb__ranged_read *next,
                     const zb__coalesce_rule *rule) {
     uint64_t end = last->offset + last->size;
-    if (last->size == 0 || next->size == 0 || next->offset <= end + rule->gap ||
-        next->offset - end > rule->reach)
+    if (last->size == 0 || next->size == 0 || next->offset <= end)
         return false;
+    const uint64_t between = next->offset - end;
     uint64_t size = next->offset + next->size - last->offset;
-    uint64_t unwanted = last->unwanted + (next->offset - end) + next->unwanted;
-    if (size > zb_part_most(rule->most) || unwanted > size / 8 * 3)
+    uint64_t unwanted = last->unwanted + between + next->unwanted;
+    if (size > zb_part_most(rule->most) ||
+        (between > rule->gap && (between > rule->reach || unwanted > size / 8 * 3)))
         return false;
     last->size = size;
     last->unwanted = unwanted;
@@ -82,13 +87,21 @@ static void reach_across(zb__ranged_read_list *list, size_t first, const zb__coa
     list->count = kept;
 }
 
+static size_t count_requests(const zb__ranged_read_list *list, size_t first) {
+    size_t count = 0;
+    for (size_t i = first; i < list->count; i++)
+        count += list->items[i].size > 0;
+    return count;
+}
+
 enum zb_code zb__ranged_reads_add(zb__ranged_read_list *list, zb__stored_chunk *chunk,
                                   const zb__coalesce_rule *rule, zb_error *err) {
     const size_t first = list->count;
+    zb__coalesce_rule left = *rule;
     enum zb_code code = ZB_OK;
     for (zb__leaf *leaf = chunk->leaves; leaf && code == ZB_OK; leaf = leaf->next)
-        code = add_leaf(list, chunk, leaf, rule, err);
-    if (code == ZB_OK && rule->reach > rule->gap)
+        code = add_leaf(list, chunk, leaf, &left, err);
+    if (code == ZB_OK && rule->requests > 0 && count_requests(list, first) > rule->requests)
         reach_across(list, first, rule);
     return code;
 }

@@ -107,7 +107,8 @@ typedef struct zb_store_hints {
        passes, while others have their locks. */
     bool may_lack_locks;
     /* Ranges closer than `gap` are merged into one request, which stays below max_request, single
-       ranges excepted. Bytes. */
+       ranges excepted. With submit(), where a read would have more requests than in_flight; else
+       while it asks for no more than 16 KiB in vain. Bytes. */
     uint64_t gap, max_request;
 
     /* ---- Counts with submit() */
