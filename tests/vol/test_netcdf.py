@@ -257,6 +257,21 @@ def test_a_coordinate_of_several_dimensions_serves_groups_below(tmp_path):
     assert found == 2 * ["g", "g/w", "x", "y", [["/y"], ["/x"]]]
 
 
+def test_dimensions_of_a_sibling_group(both, tmp_path):
+    """netCDF finds them by their numbers; datasets for them beside the variable would be dimensions of their own."""
+    if not shutil.which("ncgen"):
+        pytest.skip("netcdf-bin is not installed: no ncgen")
+    back = tmp_path / "back.nc"
+    (tmp_path / "s.cdl").write_text("""netcdf s {
+        group: a { dimensions: d1 = 1 ; d2 = 2 ; variables: double d2(d2) ; data: d2 = 0.5, 1.5 ; }
+        group: b { variables: int v(/a/d1, /a/d2) ; data: v = 1, 2 ; } }""")
+    tool("ncgen", "-4", "-o", both[0], tmp_path / "s.cdl", connector=None)
+    tool("h5repack", both[0], both[1], connector="zarr")
+    tool("h5repack", both[1], back, connector="zarr")
+    texts = [tool("ncdump", "-n", "s", path, connector=None) for path in (both[0], back)]
+    assert texts[0] == texts[1] and "int v(/a/d1, /a/d2)" in texts[0]
+
+
 @pytest.mark.parametrize("scale", ["s/x", "g/below/x", "gone"])
 def test_a_scale_that_netcdf_does_not_find_takes_no_dimension_away(tmp_path, scale):
     """netCDF looks for the dimensions of a variable in its group and in those above."""

@@ -265,6 +265,14 @@ static bool leads_up(const vol_node *array, const char *text) {
     return scale && group && vol_namesake_at(array, level, scale->name);
 }
 
+/* Whether netCDF finds the scale by its number wherever it lies: it has made both, the array with
+   the numbers of its dimensions. */
+static bool has_numbers(const vol_node *array, const char *text) {
+    const vol_node *scale = text ? vol_place_node(array, text) : NULL;
+    return scale && scale->kind == VOL_DATASET && vol_attribute(scale, "_Netcdf4Dimid") &&
+           vol_attribute(array, "_Netcdf4Coordinates");
+}
+
 /* Whether an HDF5 program has given a dimension a scale that netCDF finds. That may be any dataset,
    as a variable that is called like its first dimension and has more of them. */
 static bool is_given_scale(vol_node *array, uint32_t d) {
@@ -273,7 +281,7 @@ static bool is_given_scale(vol_node *array, uint32_t d) {
         return false;
     const zb_json *list = vol_scales_names(array, scales, d, array->name).list;
     for (const zb_json *one = zb_json_first(list); one; one = zb_json_next(one))
-        if (leads_up(array, zb_json_string(one)))
+        if (leads_up(array, zb_json_string(one)) || has_numbers(array, zb_json_string(one)))
             return true;
     return false;
 }
