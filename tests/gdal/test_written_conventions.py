@@ -143,3 +143,24 @@ def test_a_rotated_raster_of_odc_geo_has_the_place_of_its_mapping(tmp_path, pyth
     path = str(tmp_path / "x.zarr")
     expected = [float(word) for word in in_python(python, ROTATED_BOX, path).split()]
     assert gdal.Open(path).GetGeoTransform() == pytest.approx(expected)
+
+
+BY_CONVENTION = r"""
+import sys, numpy, rioxarray, xarray
+from affine import Affine
+from rioxarray.enum import Convention
+data = xarray.DataArray(numpy.zeros((60, 80), "f4"), dims=("y", "x"), name="t")
+data = data.rio.write_crs("EPSG:32725", convention=Convention.ZARR)
+data = data.rio.write_transform(Affine(30, 0, 5e5, 0, -30, 9e6), convention=Convention.ZARR)
+data.to_dataset().to_zarr(sys.argv[1], zarr_format=3, consolidated=False)
+"""
+
+
+def test_conventions_of_rioxarray_are_read_by_their_uuid(tmp_path, python):
+    """It calls them `proj:` and `spatial:`."""
+    in_python(python, BY_CONVENTION, tmp_path / "x.zarr")
+    attributes = json.loads((tmp_path / "x.zarr" / "t" / "zarr.json").read_text())["attributes"]
+    assert {entry["name"] for entry in attributes["zarr_conventions"]} == {"proj:", "spatial:"}
+    dataset = gdal.Open(str(tmp_path / "x.zarr"))
+    assert dataset.GetGeoTransform() == (5e5, 30, 0, 9e6, 0, -30)
+    assert dataset.GetSpatialRef().GetAuthorityCode(None) == "32725"
