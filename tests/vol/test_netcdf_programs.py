@@ -204,6 +204,68 @@ def test_two_programs_attach_to_one_scale(tmp_path):
     assert zarr.open_array(path / "d", mode="r").metadata.dimension_names == ("x", "y")
 
 
+DEFINES = """
+import sys, netCDF4
+path, name, group, length, two = *sys.argv[1:4], int(sys.argv[4]), sys.argv[5] == "two"
+with netCDF4.Dataset(path, "a") as f:
+    print("open", flush=True)
+    sys.stdin.readline()
+    g = f.createGroup(group) if group else f
+    g.createDimension(name, length)
+    g.createVariable("of_" + name, "i4", (name, "x"))[:] = length
+    if two:
+        g.createVariable(name, "f8", (name, "y"))[:] = length
+"""
+
+
+def defining(path, *arguments):
+    """A program that has opened the file, and goes on when its input ends."""
+    started = subprocess.Popen([sys.executable, "-c", DEFINES, path, *map(str, arguments)], env=environment("zarr"),
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert started.stdout.readline() == "open\n"
+    return started
+
+
+@pytest.mark.parametrize("group", ["", "g"])
+@pytest.mark.parametrize("kinds", ["one one", "two two", "one two", "two one"])
+def test_two_programs_define_dimensions(tmp_path, kinds, group):
+    """netCDF gives both one number, by which it finds the dimensions of variables."""
+    path, (first, second) = new_door(tmp_path), kinds.split()
+    with netCDF4.Dataset(path, "w") as f:
+        f.createDimension("x", 2)
+        f.createDimension("y", 3)
+    programs = [defining(path, "p", "", 4, first), defining(path, "q", group, 7, second)]
+    for program in programs:
+        program.communicate("\n")
+        assert program.returncode == 0
+
+    def check():
+        with netCDF4.Dataset(path) as f:
+            at_q = f[group] if group else f
+            lengths = {name: len(d) for name, d in {**f.dimensions, **at_q.dimensions}.items()}
+            assert lengths | {"r": 5} == {"x": 2, "y": 3, "p": 4, "q": 7, "r": 5}
+            for at, name, length, kind in ((f, "p", 4, first), (at_q, "q", 7, second)):
+                v = at["of_" + name]
+                assert v.dimensions == (name, "x") and v[:].tolist() == length * [2 * [length]]
+                assert kind == "one" or (at[name].dimensions == (name, "y") and at[name].shape == (length, 3))
+
+    check()
+    store = path.with_suffix(".zarr")
+    before = {p: p.read_bytes() for p in store.rglob("zarr.json")}
+    check()
+    assert before == {p: p.read_bytes() for p in store.rglob("zarr.json")}
+    with netCDF4.Dataset(path, "a") as f:  # stores other numbers, and goes on behind them
+        f.createDimension("r", 5)
+        f.createVariable("of_r", "i4", ("r", "p"))[:] = 5
+        f.createVariable("r", "i4", ("r", "x"))[:] = 5
+    check()
+    with netCDF4.Dataset(path) as f:
+        assert f["of_r"].dimensions == ("r", "p") and f["r"].dimensions == ("r", "x")
+    names = {p.parent.name: zarr.open_array(p.parent, mode="r").metadata.dimension_names
+             for p in store.rglob("zarr.json") if '"array"' in p.read_text()}
+    assert names["of_p"] == ("p", "x") and names["of_q"] == ("q", "x") and names["of_r"] == ("r", "p")
+
+
 # ---- Other models and formats ----
 
 def test_the_classic_model(both):

@@ -82,7 +82,7 @@ struct vol_file {
     uint64_t token_salt;        /* objects/tokens.c: 0 until needed */
     vol_moved moved;            /* tree/moved.c: names that stay */
     uint64_t named_dimensions;  /* scales/scales.c: counts changes of what has any */
-    uint64_t dimension_numbers; /* scales/netcdf_numbers.c: the next one */
+    bool numbers_settled;       /* scales/netcdf_numbers.c: all are known */
     uint64_t scale_changes;     /* scales/scale_names.c: counts statements */
     uint64_t names_settled;     /* scales/coordinate_names.c: that count, then */
     bool lengths_settled;       /* scales/lengths.c: datasets are as long as their dimensions */
