@@ -209,8 +209,7 @@ static enum zb_code store_numbers(vol_node *node, const char *name, const int *n
                                   hsize_t count, zb_error *err) {
     h5_lib *lib = node->file->lib;
     const hid_t type = *lib->H5T_NATIVE_INT_g;
-    const hid_t space =
-        count ? lib->H5Screate_simple(1, &count, NULL) : lib->H5Screate(H5S_SCALAR);
+    const hid_t space = count ? lib->H5Screate_simple(1, &count, NULL) : lib->H5Screate(H5S_SCALAR);
     const vol_attr_value value = {.name = name,
                                   .type = type,
                                   .space = space,
