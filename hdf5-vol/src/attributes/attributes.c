@@ -16,6 +16,7 @@
 #include "hdf5/types.h"
 #include "scales/back_references.h"
 #include "scales/dimensions.h"
+#include "scales/netcdf_numbers.h"
 #include "scales/scales.h"
 #include "scales/shown_attributes.h"
 #include "tree/side.h"
@@ -152,6 +153,7 @@ vol_attrs *vol_node_attrs(vol_node *node) {
 
 const vol_attr *vol_node_find_attr(vol_node *node, vol_attrs *attrs, const char *name) {
     vol_back_complete(attrs, node, name); /* without memory, as if it were not there */
+    vol_numbers_complete(attrs, node, name);
     return vol_attrs_find(attrs, name);
 }
 

@@ -9,7 +9,6 @@
 #include "hdf5/errors.h"
 #include "hdf5/property_lists.h"
 #include "objects/committed_types.h"
-#include "scales/netcdf_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -295,7 +294,6 @@ static herr_t vol_attr_specific(void *obj, const H5VL_loc_params_t *loc,
         vol_attrs *attrs = owner ? vol_node_attrs(owner) : NULL;
         if (!attrs)
             return -1;
-        vol_numbers_asked(owner, args->args.exists.name);
         *args->args.exists.exists =
             vol_node_find_attr(owner, attrs, args->args.exists.name) != NULL;
         return 0;

@@ -5,6 +5,7 @@
 #include "links/links.h"
 #include "scales/dimensions.h"
 #include "scales/namesakes.h"
+#include "scales/netcdf_numbers.h"
 #include "scales/scale_names.h"
 #include "scales/scales.h"
 #include "tree/waiting.h"
@@ -12,18 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER "_Netcdf4Dimid"
-#define NUMBERS "_Netcdf4Coordinates"
-
-/* The scale of that number in a group; NULL when there is none that is open. */
+/* The scale of that number in a group; NULL when there is none that is open, or there are two. */
 static const vol_node *find_in(const vol_node *group, uint64_t number) {
+    const vol_node *found = NULL;
     uint64_t its;
     size_t at = 0;
     for (vol_node *node; (node = vol_links_opened(group, &at));)
-        if (vol_dims_is_scale(node) && zb_json_uint64(vol_attribute(node, NUMBER), &its) &&
-            its == number)
-            return node;
-    return NULL;
+        if (vol_dims_is_scale(node) &&
+            zb_json_uint64(vol_attribute(node, VOL_NETCDF_NUMBER), &its) && its == number) {
+            if (found)
+                return NULL;
+            found = node;
+        }
+    return found;
 }
 
 /* The name of the dimension of that number, if other programs find it by that name. */
@@ -37,7 +39,7 @@ static const char *find_name(const vol_node *dataset, uint64_t number) {
 /* False when the attributes do not tell the names of all dimensions. */
 static bool find_names(vol_node *dataset, const char **names) {
     const uint32_t ndim = zb_node_array(dataset->zarr)->ndim;
-    const zb_json *numbers = vol_attribute(dataset, NUMBERS);
+    const zb_json *numbers = vol_attribute(dataset, VOL_NETCDF_NUMBERS);
     uint64_t number;
     uint32_t d = 0;
     if (zb_json_kind_of(numbers) != ZB_JSON_ARRAY || zb_json_count(numbers) != ndim)

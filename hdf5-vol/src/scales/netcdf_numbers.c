@@ -2,36 +2,200 @@
 /* Numbers that netCDF gives to dimensions: see netcdf_numbers.h. */
 #include "scales/netcdf_numbers.h"
 
+#include "attributes/exact.h"
 #include "attributes/write.h"
 #include "hdf5/errors.h"
+#include "links/links.h"
 #include "scales/dimensions.h"
+#include "scales/scale_names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define NUMBER "_Netcdf4Dimid"
-#define NUMBERS "_Netcdf4Coordinates" /* of a variable's dimensions */
-
 static bool has_number(const vol_node *node, uint64_t *out) {
-    return zb_json_uint64(vol_attribute(node, NUMBER), out) && *out < INT32_MAX;
+    return zb_json_uint64(vol_attribute(node, VOL_NETCDF_NUMBER), out) && *out < INT32_MAX;
 }
 
-void vol_numbers_asked(vol_node *dataset, const char *name) {
-    vol_file *file = dataset->file;
+/* ---- Numbering ---- */
+
+typedef struct numbering {
+    vol_map taken; /* one more than a number: by which scale */
+    uint64_t next; /* the next one of netCDF */
+    bool fails;    /* without memory */
+    bool clashes;
+} numbering;
+
+static bool take(numbering *all, vol_node *scale, uint64_t number) {
+    if (vol_map_get(&all->taken, number + 1)) {
+        all->clashes = true;
+        return false;
+    }
+    all->fails |= !vol_map_set(&all->taken, number + 1, scale);
+    scale->dimension_number = number + 1;
+    return true;
+}
+
+static void take_stored(vol_node *node, numbering *all) {
     uint64_t number;
-    if (!file->writable || !file->options.is_netcdf || dataset->kind != VOL_DATASET ||
-        dataset->dimension_number > 0 || strcmp(name, NUMBER) != 0)
+    if (vol_dims_is_scale(node) && has_number(node, &number))
+        take(all, node, number);
+}
+
+/* A scale without a number gets the next one, and netCDF itself does not look whether another scale
+   has it. */
+static void take_next(vol_node *node, numbering *all) {
+    if (!vol_dims_is_scale(node))
         return;
-    if (!has_number(dataset, &number))
-        dataset->dimension_number = ++file->dimension_numbers;
-    else if (number >= file->dimension_numbers)
-        file->dimension_numbers = number + 1;
+    while (node->dimension_number == 0 && !all->fails && !take(all, node, all->next))
+        all->next++;
+    if (node->dimension_number > all->next)
+        all->next = node->dimension_number;
+}
+
+/* The number of the scale that a dimension has; of one that has none, one that is none. */
+static uint64_t number_of(vol_node *dataset, uint32_t d) {
+    const vol_node *scale = vol_dims_scale(dataset, d);
+    return scale && scale->dimension_number > 0 ? scale->dimension_number - 1 : UINT64_MAX;
+}
+
+/* Whether a dataset has another one's numbers. Those of dimensions without a scale say nothing. */
+static void compare(vol_node *node, numbering *all) {
+    const zb_json *numbers = vol_attribute(node, VOL_NETCDF_NUMBERS);
+    uint64_t number;
+    uint32_t d = 0;
+    if (zb_json_kind_of(numbers) != ZB_JSON_ARRAY ||
+        zb_json_count(numbers) != zb_node_array(node->zarr)->ndim)
+        return;
+    for (const zb_json *one = zb_json_first(numbers); one; one = zb_json_next(one), d++) {
+        const uint64_t its = number_of(node, d);
+        all->clashes |= its != UINT64_MAX && (!zb_json_uint64(one, &number) || number != its);
+    }
+}
+
+static void mark(vol_node *node, numbering *all) {
+    (void)all;
+    node->is_renumbered = true;
+}
+
+/* The datasets of a group in the order of their links, and then those of the groups in it: so
+   netCDF opens them. */
+static void each(vol_node *group, void (*act)(vol_node *, numbering *), numbering *all) {
+    if (vol_node_list(group, NULL) != ZB_OK)
+        return;
+    for (int groups = 0; groups < 2; groups++)
+        for (size_t i = 0; i < vol_links_count(group); i++) {
+            vol_link *link = vol_links_in_order(group, true, false, i);
+            if (!link || vol_link_open(link, NULL) != ZB_OK || !link->node)
+                continue;
+            if (groups && link->node->kind == VOL_GROUP)
+                each(link->node, act, all);
+            else if (!groups && link->node->kind == VOL_DATASET)
+                act(link->node, all);
+        }
+}
+
+/* Of scales that have been made since the file was opened netCDF knows the numbers. */
+static void settle(vol_file *file) {
+    numbering all = {.next = 0};
+    file->numbers_settled = true;
+    if (vol_scales_changes(file) > 0)
+        return;
+    each(file->root, take_stored, &all);
+    each(file->root, take_next, &all);
+    each(file->root, compare, &all);
+    if (all.clashes && !all.fails)
+        each(file->root, mark, &all);
+    vol_map_clear(&all.taken);
+}
+
+/* ---- Showing ---- */
+
+static void write_numbers(zb_json_writer *out, vol_node *dataset) {
+    const uint32_t ndim = zb_node_array(dataset->zarr)->ndim;
+    zb_json_begin_array(out);
+    for (uint32_t d = 0; d < ndim; d++)
+        zb_json_write_uint64(out, number_of(dataset, d));
+    zb_json_end_array(out);
+}
+
+/* The members "entry" and `name` of an object, as attributes/exact.h has them; NULL without
+   memory. */
+static zb_json *print(vol_node *dataset, const char *name, bool is_list) {
+    zb_json *both = NULL;
+    zb_json_writer *out = zb_json_writer_new();
+    zb_json_begin_object(out);
+    zb_json_write_name(out, "entry");
+    zb_json_begin_object(out);
+    zb_json_write_name(out, "type");
+    zb_json_write_string(out, "<i4");
+    zb_json_write_name(out, "shape");
+    zb_json_begin_array(out);
+    if (is_list)
+        zb_json_write_uint64(out, zb_node_array(dataset->zarr)->ndim);
+    zb_json_end_array(out);
+    zb_json_end_object(out);
+    zb_json_write_name(out, name);
+    if (is_list)
+        write_numbers(out, dataset);
+    else
+        zb_json_write_uint64(out, dataset->dimension_number - 1);
+    zb_json_end_object(out);
+    char *text = zb_json_writer_end(out, NULL);
+    if (text && zb_json_parse(text, strlen(text), &both, NULL) != ZB_OK)
+        both = NULL;
+    free(text);
+    return both;
+}
+
+/* Whether all dimensions have a scale. netCDF makes up dimensions for a dataset that has neither
+   scales nor numbers. */
+static bool is_numbered(vol_node *dataset) {
+    const uint32_t ndim = zb_node_array(dataset->zarr)->ndim;
+    uint32_t d = 0;
+    while (d < ndim && number_of(dataset, d) != UINT64_MAX)
+        d++;
+    return d == ndim;
+}
+
+static void show(vol_attrs *attrs, vol_node *dataset, const char *name, bool is_list) {
+    const bool numbered = attrs->numbered, is_there = vol_attrs_find(attrs, name) != NULL;
+    if (is_list ? !is_there : dataset->dimension_number == 0)
+        return;
+    vol_attrs_remove(attrs, name);
+    if (is_list && !is_numbered(dataset))
+        return;
+    zb_json *both = print(dataset, name, is_list);
+    attrs->numbered = false;
+    if (both)
+        vol_exact_apply_entry(attrs, dataset, zb_json_get(both, "entry"), zb_json_get(both, name));
+    attrs->numbered = numbered;
+    zb_json_free(both);
+    vol_attr *attr = vol_attrs_find(attrs, name);
+    if (attr)
+        attr->derived = attr->unlisted = !is_there;
+}
+
+void vol_numbers_complete(vol_attrs *attrs, vol_node *node, const char *name) {
+    const bool is_list = strcmp(name, VOL_NETCDF_NUMBERS) == 0;
+    vol_file *file = node->file;
+    if (!file->options.is_netcdf || node->kind != VOL_DATASET ||
+        (!is_list && strcmp(name, VOL_NETCDF_NUMBER) != 0))
+        return;
+    if (!file->numbers_settled)
+        settle(file);
+    bool *shown = &attrs->has_number[is_list];
+    if (!node->is_renumbered || *shown)
+        return;
+    *shown = true;
+    show(attrs, node, name, is_list);
 }
 
 /* ---- Storing ---- */
 
 /* Whether a dataset below a node has a number, or numbers of its dimensions. */
 static bool find_number(const vol_node *node) {
-    if (node->kind == VOL_DATASET && (vol_attribute(node, NUMBER) || vol_attribute(node, NUMBERS)))
+    if (node->kind == VOL_DATASET &&
+        (vol_attribute(node, VOL_NETCDF_NUMBER) || vol_attribute(node, VOL_NETCDF_NUMBERS)))
         return true;
     size_t at = 0;
     for (const vol_node *child; (child = vol_links_opened(node, &at));)
@@ -40,25 +204,55 @@ static bool find_number(const vol_node *node) {
     return false;
 }
 
-static enum zb_code store(vol_node *node, zb_error *err) {
-    uint64_t known;
-    if (node->dimension_number == 0 || !vol_dims_is_scale(node) || has_number(node, &known))
-        return ZB_OK;
+/* count: 0 for a scalar. */
+static enum zb_code store_numbers(vol_node *node, const char *name, const int *numbers,
+                                  hsize_t count, zb_error *err) {
     h5_lib *lib = node->file->lib;
-    const int number = (int)node->dimension_number - 1;
-    const hid_t type = *lib->H5T_NATIVE_INT_g, space = lib->H5Screate(H5S_SCALAR);
-    const vol_attr_value value = {.name = NUMBER,
+    const hid_t type = *lib->H5T_NATIVE_INT_g;
+    const hid_t space = count ? lib->H5Screate_simple(1, &count, NULL) : lib->H5Screate(H5S_SCALAR);
+    const vol_attr_value value = {.name = name,
                                   .type = type,
                                   .space = space,
                                   .dxpl = *lib->H5P_LST_DATASET_XFER_ID_g,
-                                  .data = &number};
+                                  .data = numbers};
     const herr_t result = space < 0 ? -1 : vol_attr_store(node, &value, type);
     vol_release_id(lib, space);
     return result < 0 ? zb_fail(err, ZB_EIO, "no number for a dimension") : ZB_OK;
 }
 
+static enum zb_code store_list(vol_node *node, zb_error *err) {
+    const uint32_t ndim = zb_node_array(node->zarr)->ndim;
+    int numbers[ZB_MAX_NDIM];
+    if (ndim == 0 || !vol_attribute(node, VOL_NETCDF_NUMBERS) || !is_numbered(node))
+        return ZB_OK;
+    for (uint32_t d = 0; d < ndim; d++)
+        numbers[d] = (int)number_of(node, d);
+    return store_numbers(node, VOL_NETCDF_NUMBERS, numbers, ndim, err);
+}
+
+static enum zb_code store(vol_node *node, zb_error *err) {
+    uint64_t known;
+    const int number = (int)node->dimension_number - 1;
+    const bool is_scale = number >= 0 && vol_dims_is_scale(node);
+    if (is_scale && (node->is_renumbered || !has_number(node, &known))) {
+        const enum zb_code code = store_numbers(node, VOL_NETCDF_NUMBER, &number, 0, err);
+        if (code)
+            return code;
+    }
+    return node->is_renumbered ? store_list(node, err) : ZB_OK;
+}
+
+static enum zb_code unmark(vol_node *node, zb_error *err) {
+    (void)err;
+    node->is_renumbered = false;
+    return ZB_OK;
+}
+
 herr_t vol_numbers_store(vol_file *file) {
-    if (file->dimension_numbers == 0 || !find_number(file->root))
+    if (!file->numbers_settled || !find_number(file->root))
         return 0;
-    return vol_node_each_below(file->root, store, NULL) ? -1 : 0;
+    if (vol_node_each_below(file->root, store, NULL))
+        return -1;
+    vol_node_each_below(file->root, unmark, NULL);
+    return 0;
 }

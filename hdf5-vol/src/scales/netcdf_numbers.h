@@ -1,18 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers of dimensions (_Netcdf4Dimid) in stores that netCDF has not made. While it opens a
- * file netCDF asks each scale for its number, and gives the next one to a scale that has none. It
- * stores those of dimensions and variables (_Netcdf4Coordinates) that it makes, and would give them
- * to others at the next opening. So as soon as a number is stored, all scales get the one that
- * netCDF knows them by.
+ * The numbers that netCDF gives to dimensions.
+ *
+ *     _Netcdf4Dimid          of a scale, its number
+ *     _Netcdf4Coordinates    of a dataset, those of its dimensions; netCDF believes them before the
+ *                            scales that are attached
+ *
+ * While it opens a file netCDF asks each scale for its number, and gives the next one to a scale
+ * that has none. Numbers that it stores for dimensions and variables that it makes would be those
+ * of others at the next opening; so as soon as one is stored, all scales get the one that netCDF
+ * knows them by.
+ *
+ * Two programs that define dimensions at the same time give one number twice. The scales that
+ * datasets have are right, and numbers that differ from them, or that two scales have, are not: all
+ * get others then, which netCDF is shown, and which the next file that it writes stores.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_SCALES_NETCDF_NUMBERS_H
 #define ZARRBRIDGE_HDF5_VOL_SCALES_NETCDF_NUMBERS_H
 
+#include "attributes/attribute_list.h"
 #include "tree/tree.h"
 
-/* netCDF asks whether a dataset has an attribute of that name. */
-void vol_numbers_asked(vol_node *dataset, const char *name);
+#define VOL_NETCDF_NUMBER "_Netcdf4Dimid"
+#define VOL_NETCDF_NUMBERS "_Netcdf4Coordinates"
+
+/* Before an attribute of that name is looked for in a node's list: shows netCDF numbers that fit.
+   The first time for a file it opens all datasets, as netCDF does. */
+void vol_numbers_complete(vol_attrs *attrs, vol_node *node, const char *name);
 
 /* Stores the numbers of all open scales, if there is any. Pushes errors and returns -1. */
 herr_t vol_numbers_store(vol_file *file);

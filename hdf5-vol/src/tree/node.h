@@ -74,6 +74,7 @@ struct vol_node {
     struct vol_stored_chunks *stored_chunks; /* dataset/stored_chunks.c; NULL until asked for */
     uint64_t *max_shape;                     /* dataset/max_shape.c: [ndim]; NULL until known */
     uint64_t dimension_number;               /* scales/netcdf_numbers.c: one more; 0: none */
+    bool is_renumbered;        /* scales/netcdf_numbers.c: what is stored of numbers is wrong */
     uint64_t dimension_length; /* scales/lengths.c: of the dimension that it is the scale of */
     hid_t dcpl;                /* create/creation_list.c; 0 until asked for */
 };

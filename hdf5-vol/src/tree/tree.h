@@ -68,25 +68,25 @@ struct vol_file {
     const vol_map *to_come;
 
     /* Parts of one owner each, as in node.h. */
-    size_t refs;                /* file/handle.c: the handles */
-    vol_handle *handles;        /* file/files.c: all of them; handle.c lists them */
-    vol_owners owners;          /* file/owners.c: the handles */
-    vol_owners acting;          /* file/owners.c: whose call it is that goes on; 0: none */
-    vol_file *next;             /* file/files.c: of lib->files */
-    vol_node *loose;            /* tree/loose.c: nodes outside the hierarchy */
-    uint64_t deleted_bytes;     /* dataset/deleted.c: of deleted datasets that are in memory */
-    uint64_t nodes_left;        /* file/forget.c: node_count when it last looked; 0 before */
-    uint64_t links_left;        /* file/forget.c: link_count likewise */
-    size_t holds;               /* file/forget.c: callers that keep nodes */
-    uint64_t last_loose_token;  /* objects/tokens.c */
-    uint64_t token_salt;        /* objects/tokens.c: 0 until needed */
-    vol_moved moved;            /* tree/moved.c: names that stay */
-    uint64_t named_dimensions;  /* scales/scales.c: counts changes of what has any */
-    uint64_t dimension_numbers; /* scales/netcdf_numbers.c: the next one */
-    uint64_t scale_changes;     /* scales/scale_names.c: counts statements */
-    uint64_t names_settled;     /* scales/coordinate_names.c: that count, then */
-    bool lengths_settled;       /* scales/lengths.c: datasets are as long as their dimensions */
-    vol_map dead_tokens;        /* objects/tokens.c: of nodes that have gone */
+    size_t refs;               /* file/handle.c: the handles */
+    vol_handle *handles;       /* file/files.c: all of them; handle.c lists them */
+    vol_owners owners;         /* file/owners.c: the handles */
+    vol_owners acting;         /* file/owners.c: whose call it is that goes on; 0: none */
+    vol_file *next;            /* file/files.c: of lib->files */
+    vol_node *loose;           /* tree/loose.c: nodes outside the hierarchy */
+    uint64_t deleted_bytes;    /* dataset/deleted.c: of deleted datasets that are in memory */
+    uint64_t nodes_left;       /* file/forget.c: node_count when it last looked; 0 before */
+    uint64_t links_left;       /* file/forget.c: link_count likewise */
+    size_t holds;              /* file/forget.c: callers that keep nodes */
+    uint64_t last_loose_token; /* objects/tokens.c */
+    uint64_t token_salt;       /* objects/tokens.c: 0 until needed */
+    vol_moved moved;           /* tree/moved.c: names that stay */
+    uint64_t named_dimensions; /* scales/scales.c: counts changes of what has any */
+    bool numbers_settled;      /* scales/netcdf_numbers.c: all are known */
+    uint64_t scale_changes;    /* scales/scale_names.c: counts statements */
+    uint64_t names_settled;    /* scales/coordinate_names.c: that count, then */
+    bool lengths_settled;      /* scales/lengths.c: datasets are as long as their dimensions */
+    vol_map dead_tokens;       /* objects/tokens.c: of nodes that have gone */
     vol_side_last side_last; /* tree/side.c: the text of its kind that was parsed last, if short */
     vol_map type_users;      /* objects/type_users.c: numbers, by the hash of a type's name */
     uint64_t type_users_change; /* objects/type_users.c: see there; 0 before the first count */
