@@ -65,8 +65,7 @@ static void check_all(hid_t set) {
 
 static void set_attribute(hid_t object, const char *name, double value) {
     hid_t space = H5Screate(H5S_SCALAR);
-    hid_t attribute =
-        H5Acreate2(object, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t attribute = H5Acreate2(object, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT);
     CHECK(attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value) >= 0);
     H5Aclose(attribute);
     H5Sclose(space);

@@ -14,6 +14,7 @@ import zarr
 
 HERE = Path(__file__).parent
 RANKS = 4
+ROUNDS = int(os.environ.get("ZARRBRIDGE_ROUNDS", "1"))
 ENVIRONMENT = {
     **os.environ,
     "HDF5_VOL_CONNECTOR": "zarr",
@@ -68,31 +69,37 @@ def built(mpi, source, out):
 
 def test_the_example_of_h5py(tmp_path):
     path = tmp_path / "parallel_test.zarr"
-    for _ in range(3):
+    for _ in range(2):  # the second one truncates
         ran(python("example", path))
     assert zarr.open(path)["test"][:].tolist() == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("program", ["again", "atomic", "attributes", "grow", "hierarchy", "native", "order", "rows"])
+@pytest.mark.parametrize("program", ["again", "atomic", "grow", "native", "order"])
 def test_h5py(tmp_path, program):
-    """Three times: which rank comes first is left to chance."""
-    for turn in range(3):
+    """Which rank comes first is left to chance."""
+    for turn in range(ROUNDS):
         ran(python(program, tmp_path / f"{turn}.zarr"))
 
 
-def test_h5py_checked_by_hdf5(tmp_path):
-    ran(python("hierarchy", tmp_path / "a.zarr", H5_COLL_API_SANITY_CHECK="1"))
+def test_hierarchy(tmp_path):
+    """With HDF5's own check that all ranks make a call."""
+    for turn in range(ROUNDS):
+        ran(python("hierarchy", tmp_path / f"{turn}.zarr", H5_COLL_API_SANITY_CHECK="1"))
+    store = zarr.open(tmp_path / "0.zarr")
+    assert store["copy/moved"][:].tolist() == [0, 10, 20, 30] and sorted(store["x"]) == ["r", "y"]
 
 
 def test_interleaved_rows(tmp_path):
-    ran(python("rows", tmp_path / "a.zarr"))
+    for _ in range(ROUNDS):
+        ran(python("rows", tmp_path / "a.zarr"))
     data = np.arange(64 * 50, dtype="i4").reshape(64, 50)
     store = zarr.open(tmp_path / "a.zarr")
     assert (store["a"][:] == data).all() and (store["g/b"][:] == data).all()
 
 
 def test_attributes(tmp_path):
-    ran(python("attributes", tmp_path / "a.zarr"))
+    for _ in range(ROUNDS):
+        ran(python("attributes", tmp_path / "a.zarr"))
     store = zarr.open(tmp_path / "a.zarr")
     assert store.attrs["title"] == "four ranks" and store["a"].attrs["list"] == list(range(6))
     assert store["a"].attrs["after"] == 3 and store["g"].attrs["in"] == "g"
@@ -140,7 +147,7 @@ def test_a_file_that_is_left_open(tmp_path):
 @pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
 def test_c(tmp_path, mpi):
     program = built(mpi, "ranks.c", tmp_path / "ranks")
-    for turn in range(3):
+    for turn in range(ROUNDS):
         ran(start(mpi, program, tmp_path / f"{turn}.zarr"))
     store = zarr.open(tmp_path / "0.zarr")
     wanted = np.arange(32)[:, None] * 1000 + np.arange(40)

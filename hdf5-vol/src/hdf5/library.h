@@ -43,7 +43,8 @@
 #define H5_FUNCTIONS(F)                                                                            \
     F(H5Pcreate) F(H5Pclose) F(H5Pcopy) F(H5Pset_vol) F(H5Pget_vol_info) F(H5Pset_fapl_core)       \
     F(H5Pset_chunk) F(H5Pset_fill_value) F(H5Pset_attr_creation_order) F(H5Pset_filter)            \
-    F(H5Pinsert2) F(H5Premove) F(H5Pset) F(H5Pget_vlen_mem_manager) F(H5Pget_copy_object) F(H5Tcopy) F(H5Tclose)          \
+    F(H5Pinsert2) F(H5Premove) F(H5Pset) F(H5Pget_vlen_mem_manager) F(H5Pget_copy_object)          \
+    F(H5Tcopy) F(H5Tclose)                                                                         \
     F(H5Tcreate) F(H5Tinsert) F(H5Tset_size) F(H5Tset_cset) F(H5Tset_strpad) F(H5Tset_fields)      \
     F(H5Tset_ebias) F(H5Tenum_create) F(H5Tenum_insert) F(H5Tvlen_create) F(H5Tequal)              \
     F(H5Tget_class) F(H5Tget_size) F(H5Tget_order) F(H5Tget_sign) F(H5Tget_precision)              \

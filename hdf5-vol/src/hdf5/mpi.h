@@ -57,9 +57,9 @@ herr_t h5_verdict_push(h5_lib *lib, const h5_verdict *verdict);
 /* Rank 0's verdict for all. Collective. */
 void h5_ranks_hear(h5_ranks *ranks, h5_verdict *verdict);
 
-/* One verdict for all: that of the first rank that has failed, if any has; a failure where the ranks
-   have made different calls, instead of a wait without end. True if it is another rank's than this
-   one. No rank returns before all have come. Collective. */
+/* One verdict for all: that of the first rank that has failed, if any has; a failure where the
+   ranks have made different calls, instead of a wait without end. True if it is another rank's than
+   this one. No rank returns before all have come. Collective. */
 bool h5_ranks_agree(h5_ranks *ranks, h5_verdict *verdict);
 
 /* For library.c: the functions, where a libhdf5 has them. */
