@@ -1,5 +1,5 @@
-# The labels of CTest entries, for `ctest -L`: of which kind they are (core, hdf5, gdal, network, fault, interop, fuzz,
-# project), and besides `pytest` for those in Python, `threads` for those that the thread sanitizer looks at, and
+# The labels of CTest entries, for `ctest -L`: of which kind they are (core, hdf5, gdal, network, fault, dist, interop,
+# fuzz, project), and besides `pytest` for those in Python, `threads` for those that the thread sanitizer looks at, and
 # `long` for those that only `tools/test --all` runs.
 #
 #   zarrbridge_label_tests(LABEL)    adds it to all entries that this folder has so far

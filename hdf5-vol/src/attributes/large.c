@@ -236,6 +236,10 @@ static enum zb_code create_array(vol_node *owner, const vol_attr_elements *e, zb
     zb_default_chunk(spec.ndim, shape, dtype.size, NULL, chunk);
     enum zb_code code = print_nulls(e->form, e->count, e->data, &attributes, err);
     spec.attributes = attributes;
+    if (!code && owner->file->ranks)
+        code = zb_fail(err, ZB_EUNSUPPORTED,
+                       "an attribute above the limit attribute_bytes cannot be written by several "
+                       "ranks: make it a dataset, or write it with one process");
     if (!code)
         code = vol_large_note(owner, name, err); /* until an entry names it */
     if (!code)

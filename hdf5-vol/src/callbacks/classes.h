@@ -31,6 +31,9 @@ void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl,
                       hid_t dxpl, void **req);
 void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
                     void **req);
+/* Whether those two leave a file to the native connector. An error is theirs to tell: false. */
+bool vol_file_becomes_native(h5_lib *lib, const char *name, unsigned flags, hid_t fapl);
+bool vol_file_is_native(h5_lib *lib, const char *name, unsigned flags, hid_t fapl);
 herr_t vol_file_get(h5_lib *lib, void *obj, H5VL_file_get_args_t *args, hid_t dxpl, void **req);
 herr_t vol_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args, hid_t dxpl,
                          void **req);

@@ -41,6 +41,12 @@ static enum zb_code create_node(vol_node *base, const char *name, hid_t lcpl, co
     return vol_absent_end(base, name, &spec->spec, code, out, err);
 }
 
+/* One without a name is in memory until it is linked, on each rank. */
+static bool may_create(const vol_object *object, const char *name) {
+    return name ? vol_may_change(object, "create a dataset")
+                : vol_may_write(object, "create a dataset");
+}
+
 static vol_object *create_dataset(const vol_object *object, const H5VL_loc_params_t *loc,
                                   const char *name, hid_t lcpl, hid_t type, hid_t space,
                                   hid_t dcpl) {
@@ -48,7 +54,7 @@ static vol_object *create_dataset(const vol_object *object, const H5VL_loc_param
     vol_spec spec;
     zb_error err = {0};
     vol_node *node = NULL;
-    vol_node *base = vol_may_write(object, "create a dataset") ? vol_locate(object, loc) : NULL;
+    vol_node *base = may_create(object, name) ? vol_locate(object, loc) : NULL;
     if (!base)
         return NULL;
     enum zb_code code = vol_spec_make(object->file, type, space, dcpl, &spec, &err);
@@ -167,16 +173,29 @@ static bool copies_a_text(const vol_object *object) {
     return true;
 }
 
+/* H5Fset_mpi_atomicity: other ranks see at once what is written. */
+static herr_t store_atomic(const vol_transfer *writes, size_t count) {
+    zb_error err = {0};
+    for (size_t i = 0; i < count; i++)
+        if (writes[i].handle->is_atomic && vol_writer_flush(writes[i].node, &err) != ZB_OK)
+            return VOL_PUSH_ZB(writes[i].node->file->lib, DATASET, WRITEERROR, &err);
+    return 0;
+}
+
 /* The Zarr datasets' part of a call. `buffers` of a write are only read from. */
 static herr_t transfer_zarr(h5_lib *lib, size_t count, void *objects[], hid_t mem_types[],
                             hid_t mem_spaces[], hid_t file_spaces[], hid_t dxpl,
                             const void *buffers[], bool writing) {
     vol_dxpl list;
-    if (vol_dxpl_make(lib, dxpl, &list) < 0)
+    if (vol_dxpl_make(lib, dxpl, &list) < 0) {
+        vol_dxpl_clear(lib, &list);
         return -1;
+    }
     vol_transfer one, *transfers = count == 1 ? &one : calloc(count, sizeof *transfers);
-    if (!transfers)
+    if (!transfers) {
+        vol_dxpl_clear(lib, &list);
         return VOL_PUSH(lib, DATASET, READERROR, "no memory for %zu datasets", count);
+    }
     herr_t result = 0;
     for (size_t i = 0; i < count; i++) {
         const vol_object *object = objects[i];
@@ -194,6 +213,9 @@ static herr_t transfer_zarr(h5_lib *lib, size_t count, void *objects[], hid_t me
     if (result >= 0)
         result = writing ? vol_write_datasets(lib, transfers, count, &list)
                          : vol_read_datasets(lib, transfers, count, &list);
+    vol_dxpl_clear(lib, &list);
+    if (writing && result >= 0)
+        result = store_atomic(transfers, count);
     if (transfers != &one)
         free(transfers);
     return result;
@@ -337,7 +359,7 @@ static herr_t set_extent(const vol_object *object, const hsize_t *size) {
     const uint32_t ndim = zb_node_array(node->zarr)->ndim;
     uint64_t shape[ZB_MAX_NDIM];
     zb_error err = {0};
-    if (!vol_may_write(object, "resize a dataset") || check_extent(lib, node, size) < 0)
+    if (!vol_may_change(object, "resize a dataset") || check_extent(lib, node, size) < 0)
         return -1;
     if (ndim == 0)
         return 0;

@@ -42,7 +42,7 @@ static void *commit(const vol_object *object, const H5VL_loc_params_t *loc, cons
                     hid_t type, hid_t lcpl, hid_t tcpl) {
     vol_node *node = NULL;
     zb_error err = {0};
-    vol_node *base = vol_may_write(object, "commit a datatype") ? vol_locate(object, loc) : NULL;
+    vol_node *base = vol_may_change(object, "commit a datatype") ? vol_locate(object, loc) : NULL;
     if (!base)
         return NULL;
     if (make(base, name, type, lcpl, tcpl, &node, &err) == ZB_OK)

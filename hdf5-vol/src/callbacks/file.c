@@ -124,6 +124,21 @@ static void *create_behind(h5_lib *lib, const char *name, vol_new_door *door, un
     return file;
 }
 
+bool vol_file_becomes_native(h5_lib *lib, const char *name, unsigned flags, hid_t fapl) {
+    vol_options options;
+    vol_new_door door = {.store = NULL};
+    hid_t saved = vol_stack_save(lib);
+    const bool known =
+        vol_info_options(lib, fapl, &options) &&
+        vol_new_door_find(name, &options, flags & H5_ACC_TRUNC, &door, NULL) == ZB_OK;
+    const bool is_native = driver_is_native(lib, name, fapl);
+    const bool native = known && (door.store ? door.is_new && is_native
+                                             : !becomes_store(name, &options) || is_native);
+    vol_new_door_clear(&door);
+    vol_stack_restore(lib, saved);
+    return native;
+}
+
 /* HDF5 calls this with HDF5_VOL_CONNECTOR or an explicit access list only: creation never searches
    plugins. With an explicit list the program wants a store whatever its name. */
 void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl, hid_t fapl,
@@ -196,6 +211,18 @@ static void *open_native(h5_lib *lib, const char *name, unsigned flags, hid_t fa
     if (!under)
         explain(lib, name, fapl, dxpl);
     return vol_object_pass(lib, H5I_FILE, under);
+}
+
+bool vol_file_is_native(h5_lib *lib, const char *name, unsigned flags, hid_t fapl) {
+    vol_options options;
+    char *store = NULL;
+    hid_t saved = vol_stack_save(lib);
+    const bool native =
+        vol_info_options(lib, fapl, &options) &&
+        vol_filename_follow(name, &options, flags & H5_ACC_RDWR, &store, NULL) == ZB_OK && !store;
+    free(store);
+    vol_stack_restore(lib, saved);
+    return native;
 }
 
 void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,

@@ -44,7 +44,7 @@ static herr_t link_node(const vol_object *at, const H5VL_loc_params_t *loc, vol_
     h5_lib *lib = at->lib;
     vol_place place;
     zb_error err = {0};
-    if (!vol_may_write(at, "create a link"))
+    if (!vol_may_change(at, "create a link"))
         return -1;
     if (at->file != node->file)
         return VOL_PUSH(lib, SYM, UNSUPPORTED, "a hard link cannot lead into another file");
@@ -148,7 +148,7 @@ static herr_t move_link(const vol_object *source, const H5VL_loc_params_t *sourc
     zb_error err = {0};
     if (from->under || to->under || from->file != to->file)
         return VOL_PUSH(lib, SYM, UNSUPPORTED, "objects can only be moved within one file");
-    if (!vol_may_write(to, "move an object") || !vol_locate_link(from, source_loc, &found) ||
+    if (!vol_may_change(to, "move an object") || !vol_locate_link(from, source_loc, &found) ||
         !vol_found_link(from, &found))
         return -1;
     if (!vol_locate_place(to, target_loc, lcpl, &place))
@@ -172,7 +172,7 @@ static herr_t vol_link_move(void *source, const H5VL_loc_params_t *source_loc, v
 static herr_t delete_link(const vol_object *object, const H5VL_loc_params_t *loc) {
     zb_error err = {0};
     vol_found found;
-    if (!vol_may_write(object, "delete an object") || !vol_locate_link(object, loc, &found) ||
+    if (!vol_may_change(object, "delete an object") || !vol_locate_link(object, loc, &found) ||
         !vol_found_link(object, &found))
         return -1;
     return vol_edit_delete_link(found.link, &err) == ZB_OK

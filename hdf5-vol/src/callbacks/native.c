@@ -63,6 +63,27 @@ static herr_t start_swmr_write(const vol_object *object) {
     return 0;
 }
 
+/* H5Fset_mpi_atomicity, H5Fget_mpi_atomicity: only parallel HDF5 declares their arguments. */
+typedef union atomicity_args {
+    struct {
+        hbool_t *flag;
+    } get;
+    struct {
+        hbool_t flag;
+    } set;
+} atomicity_args;
+
+enum { GET_ATOMICITY = 26, SET_ATOMICITY = 27 };
+
+/* A read sees whole inner chunks, and what another rank has written once that rank has flushed. */
+static herr_t answer_atomicity(const vol_object *object, int operation, atomicity_args *args) {
+    if (operation == GET_ATOMICITY)
+        *args->get.flag = object->handle->is_atomic;
+    else
+        object->handle->is_atomic = args->set.flag;
+    return 0;
+}
+
 herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {
     const vol_object *object = obj;
     h5_lib *lib = object->lib;
@@ -85,6 +106,9 @@ herr_t vol_file_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void
         return 0;
     case H5VL_NATIVE_FILE_START_SWMR_WRITE:
         return start_swmr_write(object);
+    case GET_ATOMICITY:
+    case SET_ATOMICITY:
+        return answer_atomicity(object, args->op_type, args->args);
     case H5VL_NATIVE_FILE_SET_LIBVER_BOUNDS: /* as in access lists: of HDF5's file format */
         return 0;
     default:

@@ -116,7 +116,7 @@ static herr_t copy_to_zarr(const vol_object *from, const H5VL_loc_params_t *loc,
     const vol_object *to = request->to;
     vol_node *node = NULL;
     hid_t native = -1;
-    vol_node *base = vol_may_write(to, "copy an object") ? vol_locate(to, request->loc) : NULL;
+    vol_node *base = vol_may_change(to, "copy an object") ? vol_locate(to, request->loc) : NULL;
     if (!base)
         return -1;
     if (from->under)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "callbacks/watched.h"
 
+#include "callbacks/collective.h"
 #include "callbacks/elsewhere.h"
 #include "data/interrupt.h"
 #include "hdf5/errors.h"
@@ -47,13 +48,13 @@ static bool end(h5_lib *lib, vol_interrupt *call, bool succeeds) {
 
 void *vol_watched_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl, hid_t fapl,
                               hid_t dxpl, void **req) {
-    OPEN(lib, vol_file_create(lib, name, flags, fcpl, fapl, dxpl, req),
+    OPEN(lib, vol_collective_file_create(lib, name, flags, fcpl, fapl, dxpl, req),
          vol_file_class.close(opened, dxpl, NULL));
 }
 
 void *vol_watched_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
                             void **req) {
-    OPEN(lib, vol_file_open(lib, name, flags, fapl, dxpl, req),
+    OPEN(lib, vol_collective_file_open(lib, name, flags, fapl, dxpl, req),
          vol_file_class.close(opened, dxpl, NULL));
 }
 
@@ -64,11 +65,12 @@ herr_t vol_watched_file_get(h5_lib *lib, void *obj, H5VL_file_get_args_t *args, 
 
 herr_t vol_watched_file_specific(h5_lib *lib, void *obj, H5VL_file_specific_args_t *args,
                                  hid_t dxpl, void **req) {
-    DO(lib, args->op_type != H5VL_FILE_FLUSH, vol_file_specific(lib, obj, args, dxpl, req));
+    DO(lib, args->op_type != H5VL_FILE_FLUSH,
+       vol_collective_file_specific(lib, obj, args, dxpl, req));
 }
 
 herr_t vol_watched_file_close(void *obj, hid_t dxpl, void **req) {
-    DO(lib_of(obj), false, vol_file_class.close(obj, dxpl, req));
+    DO(lib_of(obj), false, vol_collective_file_close(obj, dxpl, req));
 }
 
 /* ---- Attributes ---- */
@@ -127,7 +129,7 @@ static void *dataset_create(void *obj, const H5VL_loc_params_t *loc, const char 
                             hid_t type, hid_t space, hid_t dcpl, hid_t dapl, hid_t dxpl,
                             void **req) {
     OPEN(lib_of(obj),
-         vol_dataset_class.create(obj, loc, name, lcpl, type, space, dcpl, dapl, dxpl, req),
+         vol_collective_dataset_create(obj, loc, name, lcpl, type, space, dcpl, dapl, dxpl, req),
          vol_dataset_class.close(opened, dxpl, NULL));
 }
 
@@ -150,7 +152,7 @@ static herr_t dataset_get(void *obj, H5VL_dataset_get_args_t *args, hid_t dxpl, 
 static herr_t dataset_specific(void *obj, H5VL_dataset_specific_args_t *args, hid_t dxpl,
                                void **req) {
     DO(lib_of(obj), args->op_type != H5VL_DATASET_FLUSH,
-       vol_dataset_class.specific(obj, args, dxpl, req));
+       vol_collective_dataset_specific(obj, args, dxpl, req));
 }
 
 static herr_t dataset_optional(void *obj, H5VL_optional_args_t *args, hid_t dxpl, void **req) {
@@ -176,7 +178,8 @@ const H5VL_dataset_class_t vol_watched_dataset_class = {
 
 static void *datatype_commit(void *obj, const H5VL_loc_params_t *loc, const char *name, hid_t type,
                              hid_t lcpl, hid_t tcpl, hid_t tapl, hid_t dxpl, void **req) {
-    OPEN(lib_of(obj), vol_datatype_class.commit(obj, loc, name, type, lcpl, tcpl, tapl, dxpl, req),
+    OPEN(lib_of(obj),
+         vol_collective_datatype_commit(obj, loc, name, type, lcpl, tcpl, tapl, dxpl, req),
          vol_datatype_class.close(opened, dxpl, NULL));
 }
 
@@ -212,7 +215,7 @@ const H5VL_datatype_class_t vol_watched_datatype_class = {
 
 static void *group_create(void *obj, const H5VL_loc_params_t *loc, const char *name, hid_t lcpl,
                           hid_t gcpl, hid_t gapl, hid_t dxpl, void **req) {
-    OPEN(lib_of(obj), vol_group_class.create(obj, loc, name, lcpl, gcpl, gapl, dxpl, req),
+    OPEN(lib_of(obj), vol_collective_group_create(obj, loc, name, lcpl, gcpl, gapl, dxpl, req),
          vol_group_class.close(opened, dxpl, NULL));
 }
 
@@ -253,21 +256,21 @@ const H5VL_group_class_t vol_watched_group_class = {
 static herr_t link_create(H5VL_link_create_args_t *args, void *obj, const H5VL_loc_params_t *loc,
                           hid_t lcpl, hid_t lapl, hid_t dxpl, void **req) {
     DO(lib_of(obj ? obj : args->args.hard.curr_obj), true,
-       vol_link_class.create(args, obj, loc, lcpl, lapl, dxpl, req));
+       vol_collective_link_create(args, obj, loc, lcpl, lapl, dxpl, req));
 }
 
 static herr_t link_copy(void *source, const H5VL_loc_params_t *source_loc, void *target,
                         const H5VL_loc_params_t *target_loc, hid_t lcpl, hid_t lapl, hid_t dxpl,
                         void **req) {
     DO(lib_of(source ? source : target), true,
-       vol_link_class.copy(source, source_loc, target, target_loc, lcpl, lapl, dxpl, req));
+       vol_collective_link_copy(source, source_loc, target, target_loc, lcpl, lapl, dxpl, req));
 }
 
 static herr_t link_move(void *source, const H5VL_loc_params_t *source_loc, void *target,
                         const H5VL_loc_params_t *target_loc, hid_t lcpl, hid_t lapl, hid_t dxpl,
                         void **req) {
     DO(lib_of(source ? source : target), true,
-       vol_link_class.move(source, source_loc, target, target_loc, lcpl, lapl, dxpl, req));
+       vol_collective_link_move(source, source_loc, target, target_loc, lcpl, lapl, dxpl, req));
 }
 
 static herr_t link_get(void *obj, const H5VL_loc_params_t *loc, H5VL_link_get_args_t *args,
@@ -277,7 +280,7 @@ static herr_t link_get(void *obj, const H5VL_loc_params_t *loc, H5VL_link_get_ar
 
 static herr_t link_specific(void *obj, const H5VL_loc_params_t *loc,
                             H5VL_link_specific_args_t *args, hid_t dxpl, void **req) {
-    DO(lib_of(obj), true, vol_link_class.specific(obj, loc, args, dxpl, req));
+    DO(lib_of(obj), true, vol_collective_link_specific(obj, loc, args, dxpl, req));
 }
 
 const H5VL_link_class_t vol_watched_link_class = {
@@ -300,8 +303,8 @@ static herr_t object_copy(void *source, const H5VL_loc_params_t *source_loc, con
                           void *target, const H5VL_loc_params_t *target_loc, const char *new_name,
                           hid_t ocpypl, hid_t lcpl, hid_t dxpl, void **req) {
     DO(lib_of(source), true,
-       vol_object_class.copy(source, source_loc, name, target, target_loc, new_name, ocpypl, lcpl,
-                             dxpl, req));
+       vol_collective_object_copy(source, source_loc, name, target, target_loc, new_name, ocpypl,
+                                  lcpl, dxpl, req));
 }
 
 static herr_t object_get(void *obj, const H5VL_loc_params_t *loc, H5VL_object_get_args_t *args,

@@ -50,7 +50,7 @@ herr_t vol_link_make(const vol_object *at, const H5VL_loc_params_t *loc, hid_t l
     h5_lib *lib = at->lib;
     vol_place place;
     zb_error err = {0};
-    if (!vol_may_write(at, "create a link") || !vol_locate_place(at, loc, lcpl, &place))
+    if (!vol_may_change(at, "create a link") || !vol_locate_place(at, loc, lcpl, &place))
         return -1;
     enum zb_code code = value->file
                             ? vol_edit_create_external(&place, value->file, value->target, &err)
@@ -117,7 +117,7 @@ static herr_t copy_inside(const vol_object *target, const H5VL_loc_params_t *loc
     h5_lib *lib = target->lib;
     vol_place place;
     zb_error err = {0};
-    if (!vol_may_write(target, "create a link") || !vol_locate_place(target, loc, lcpl, &place))
+    if (!vol_may_change(target, "create a link") || !vol_locate_place(target, loc, lcpl, &place))
         return -1;
     enum zb_code code = vol_edit_copy_link(found->link, &place, &err);
     vol_place_clear(&place);

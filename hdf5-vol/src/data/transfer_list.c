@@ -8,14 +8,6 @@
 
 /* ---- Requests ---- */
 
-/* H5Pset_dxpl_mpio's H5FD_MPIO_COLLECTIVE. Only parallel HDF5 declares the calls, but the property
-   is everywhere. */
-static bool is_collective(h5_lib *lib, hid_t list) {
-    int mode = 0;
-    return lib->H5Pexist(list, "io_xfer_mode") > 0 &&
-           lib->H5Pget(list, "io_xfer_mode", &mode) >= 0 && mode != 0;
-}
-
 /* H5Pset_filter_callback has no counterpart that gives the callback. */
 static bool has_filter_callback(h5_lib *lib, hid_t list) {
     struct {
@@ -26,18 +18,47 @@ static bool has_filter_callback(h5_lib *lib, hid_t list) {
            callback.call;
 }
 
+/* H5Pset_dxpl_mpio's H5FD_MPIO_COLLECTIVE and what goes with it: each rank writes for itself, which
+   is right for elements of any place. Only parallel HDF5 declares the calls, but the property is
+   everywhere; HDF5's dataset in memory wants no other value. */
+static herr_t make_independent(h5_lib *lib, vol_dxpl *list) {
+    static const char mode[] = "io_xfer_mode", *const others[] = {"mpio_collective_opt",
+                                                                  "mpio_chunk_opt_hard"};
+    const hid_t plain = *lib->H5P_LST_DATASET_XFER_ID_g;
+    int value = 0, zero = 0;
+    if (lib->H5Pexist(list->id, mode) <= 0 || lib->H5Pget(list->id, mode, &value) < 0 || value == 0)
+        return 0;
+    list->own = lib->H5Pcopy(list->id);
+    if (list->own < 0 || lib->H5Pset(list->own, mode, &zero) < 0)
+        return VOL_PUSH(lib, DATASET, CANTGET, "no memory for a transfer list");
+    for (size_t i = 0; i < 2; i++)
+        if (lib->H5Pexist(list->own, others[i]) > 0 && lib->H5Pget(plain, others[i], &value) >= 0)
+            lib->H5Pset(list->own, others[i], &value);
+    list->id = list->own;
+    return 0;
+}
+
 herr_t vol_dxpl_make(h5_lib *lib, hid_t id, vol_dxpl *out) {
     const hid_t plain = *lib->H5P_LST_DATASET_XFER_ID_g;
     *out = (vol_dxpl){.id = id};
     if (id == plain || lib->H5Pequal(id, plain) > 0)
         return 0;
+    if (make_independent(lib, out) < 0)
+        return -1;
+    if (out->own && lib->H5Pequal(out->own, plain) > 0) {
+        out->id = plain;
+        return 0;
+    }
     out->custom = true;
     out->skips_checksums = lib->H5Pget_edc_check(id) == H5Z_DISABLE_EDC;
     out->sees_filters = has_filter_callback(lib, id);
-    if (!is_collective(lib, id))
-        return 0;
-    return VOL_PUSH(lib, DATASET, UNSUPPORTED,
-                    "collective transfers (H5Pset_dxpl_mpio) are not supported for Zarr stores");
+    return 0;
+}
+
+void vol_dxpl_clear(h5_lib *lib, vol_dxpl *list) {
+    if (list->own > 0)
+        vol_release_id(lib, list->own);
+    list->own = 0;
 }
 
 /* Whether there is a codec of that name (NULL: any) where HDF5 has its filters. */

@@ -14,14 +14,16 @@
 #include "tree/tree.h"
 
 typedef struct vol_dxpl {
-    hid_t id; /* borrowed */
+    hid_t id;  /* borrowed, or `own` */
+    hid_t own; /* a copy without what is of HDF5's own files alone; 0: none */
     bool custom;
     bool skips_checksums; /* H5Pset_edc_check */
     bool sees_filters;    /* H5Pset_filter_callback */
 } vol_dxpl;
 
-/* Pushes an error and returns -1 for requests that no store can serve. */
+/* Pushes an error and returns -1 for requests that no store can serve. Cleared also then. */
 herr_t vol_dxpl_make(h5_lib *lib, hid_t id, vol_dxpl *out);
+void vol_dxpl_clear(h5_lib *lib, vol_dxpl *list);
 
 /* Refuses likewise requests that this dataset cannot serve. */
 herr_t vol_dxpl_check(const vol_dxpl *list, const vol_node *dataset, bool writing);

@@ -100,6 +100,12 @@ enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error 
     return changed ? adopt(dataset, changed, code, err) : code;
 }
 
+enum zb_code vol_edit_follow_shape(vol_node *dataset, zb_error *err) {
+    zb_node *now;
+    const enum zb_code code = zb_node_refresh(dataset->zarr, &now, err);
+    return code ? code : adopt(dataset, now, ZB_OK, err);
+}
+
 /* ---- Appending ---- */
 
 /* A writer that cannot go on with a longer array, of whatever length, stores what it has. */

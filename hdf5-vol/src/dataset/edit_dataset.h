@@ -13,6 +13,9 @@ enum zb_code vol_edit_resize(vol_node *dataset, const uint64_t *shape, zb_error 
 /* The same for a dataset that only grows: where another program has made it longer it stays so. */
 enum zb_code vol_edit_extend(vol_node *dataset, const uint64_t *shape, zb_error *err);
 
+/* Shows the shape that rank 0 has given a dataset (tree/follow.h). Data that wait go on waiting. */
+enum zb_code vol_edit_follow_shape(vol_node *dataset, zb_error *err);
+
 /* A dataset that grows along a dimension. */
 typedef struct vol_growth {
     vol_node *dataset;

@@ -61,8 +61,9 @@ enum zb_code vol_file_flush(vol_file *file, vol_handle *by, zb_error *err) {
     if (!file->writable)
         return ZB_OK;
     zb_error why = {0};
-    enum zb_code scales = vol_coordinate_names_settle(file, &why);
-    if (!scales)
+    const bool leads = h5_ranks_lead(file->ranks);
+    enum zb_code scales = leads ? vol_coordinate_names_settle(file, &why) : ZB_OK;
+    if (!scales && leads)
         scales = vol_lengths_settle(file, &why);
     enum zb_code code = store_waiting(file, by ? by->owner : VOL_OWNERS_ALL, err);
     if (!code && scales) {

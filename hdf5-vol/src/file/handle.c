@@ -79,6 +79,7 @@ static void file_release(vol_file *file) {
         vol_loose_take(node);
         vol_node_free(node);
     }
+    h5_ranks_free(file->ranks);
     vol_side_forget_last(file);
     vol_moved_clear(file);
     vol_token_clear(file);
@@ -203,10 +204,26 @@ enum zb_code vol_handle_again(const vol_handle *handle, vol_handle **out, zb_err
     if (code)
         return code;
     (*out)->swmr = handle->swmr;
+    (*out)->is_collective = handle->is_collective && (*out)->file == file;
     if (vol_manners_copy(file->lib, &handle->manners, &(*out)->manners))
         return ZB_OK;
     vol_handle_release(*out);
     return zb_fail(err, ZB_ENOMEM, "no memory for an access list");
+}
+
+enum zb_code vol_handle_join(vol_handle *handle, h5_ranks *ranks, hid_t fapl, zb_error *err) {
+    vol_file *file = handle->file;
+    const hid_t list = file->lib->H5Pcopy(fapl);
+    handle->is_collective = true;
+    if (file->ranks)
+        h5_ranks_free(ranks); /* those of the handle before are the same */
+    else
+        file->ranks = ranks;
+    if (list < 0)
+        return zb_fail(err, ZB_ENOMEM, "no memory for an access list");
+    vol_manners_clear(file->lib, &handle->manners);
+    handle->manners.list = list;
+    return ZB_OK;
 }
 
 vol_handle *vol_handle_retain(vol_handle *handle) {

@@ -18,6 +18,10 @@ enum zb_code vol_handle_adopt(h5_lib *lib, const char *path, const vol_options *
 /* Another handle of the same kind on the same file. */
 enum zb_code vol_handle_again(const vol_handle *handle, vol_handle **out, zb_error *err);
 
+/* The handle is one that all of these ranks have; fapl: the access list that the program has given.
+   Takes the ranks over, also after an error. Collective. */
+enum zb_code vol_handle_join(vol_handle *handle, h5_ranks *ranks, hid_t fapl, zb_error *err);
+
 vol_handle *vol_handle_retain(vol_handle *handle);
 void vol_handle_release(vol_handle *handle);
 

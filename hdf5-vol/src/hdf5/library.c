@@ -3,6 +3,7 @@
 #include "hdf5/library.h"
 
 #include "hdf5/held_types.h"
+#include "hdf5/mpi.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -43,6 +44,7 @@ static bool fill_table(h5_lib *lib, void *handle) {
     lib->has_wide_chunks = dlsym(handle, "H5Dread_chunk2") != NULL;
     (void)resolve(handle, "H5Tcomplex_create", &lib->H5Tcomplex_create);
     (void)resolve(handle, "H5Eis_paused", &lib->H5Eis_paused);
+    h5_mpi_bind(lib, handle);
     complete &= resolve(handle, "H5Tdecode2", &lib->H5Tdecode2) ||
                 resolve(handle, "H5Tdecode", &lib->H5Tdecode1);
     return complete;

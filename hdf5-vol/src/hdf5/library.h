@@ -43,7 +43,8 @@
 #define H5_FUNCTIONS(F)                                                                            \
     F(H5Pcreate) F(H5Pclose) F(H5Pcopy) F(H5Pset_vol) F(H5Pget_vol_info) F(H5Pset_fapl_core)       \
     F(H5Pset_chunk) F(H5Pset_fill_value) F(H5Pset_attr_creation_order) F(H5Pset_filter)            \
-    F(H5Pinsert2) F(H5Pget_vlen_mem_manager) F(H5Pget_copy_object) F(H5Tcopy) F(H5Tclose)          \
+    F(H5Pinsert2) F(H5Premove) F(H5Pset) F(H5Pget_vlen_mem_manager) F(H5Pget_copy_object)          \
+    F(H5Tcopy) F(H5Tclose)                                                                         \
     F(H5Tcreate) F(H5Tinsert) F(H5Tset_size) F(H5Tset_cset) F(H5Tset_strpad) F(H5Tset_fields)      \
     F(H5Tset_ebias) F(H5Tenum_create) F(H5Tenum_insert) F(H5Tvlen_create) F(H5Tequal)              \
     F(H5Tget_class) F(H5Tget_size) F(H5Tget_order) F(H5Tget_sign) F(H5Tget_precision)              \
@@ -176,6 +177,23 @@ enum h5_cached_type {
 /* A libhdf5 of the process. We hold no handle on it: a program that unloads it expects its files to
    be closed by that. All fields after `cls` are guarded by that library's own lock, which every
    callback holds. */
+/* What MPI needs (mpi.h), NULL where a library is not built with it: a communicator, and a type, is
+   passed as a word. */
+typedef struct h5_mpi {
+    herr_t (*H5Pget_mpi_params)(hid_t fapl, uintptr_t *comm, uintptr_t *info);
+    hid_t (*H5FD_mpio_init)(void); /* of 1.14 */
+    const hid_t *H5FD_MPIO_id_g;   /* of 2.x */
+    int (*Bcast)(void *data, int count, uintptr_t type, int root, uintptr_t comm);
+    int (*Allgather)(const void *out, int out_count, uintptr_t out_type, void *in, int in_count,
+                     uintptr_t in_type, uintptr_t comm);
+    int (*Comm_rank)(uintptr_t comm, int *rank);
+    int (*Comm_size)(uintptr_t comm, int *size);
+    int (*Comm_free)(uintptr_t *comm);
+    int (*Info_free)(uintptr_t *info);
+    int (*Finalized)(int *is_over);
+    int (*Type_create_f90_integer)(int digits, uintptr_t *type);
+} h5_mpi;
+
 typedef struct h5_lib {
     const void *base;     /* where it is mapped: its identity; NULL for a free slot */
     bool usable;          /* every name below was found */
@@ -198,6 +216,7 @@ typedef struct h5_lib {
         H5_IDS(F)
     } relocated; /* the executable's own copies, see h5_lib_start */
 #undef F
+    h5_mpi mpi;
     H5VL_class_t cls; /* the one that H5PLget_plugin_info hands out */
 
     bool started;  /* between h5_lib_start and h5_lib_end */

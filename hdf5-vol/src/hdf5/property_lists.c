@@ -3,6 +3,7 @@
 #include "hdf5/property_lists.h"
 
 #include "hdf5/errors.h"
+#include "hdf5/mpi.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -74,7 +75,8 @@ enum vol_driver vol_fapl_driver(h5_lib *lib, hid_t fapl) {
     if (fapl == usual)
         return VOL_DRIVER_FILE;
     hid_t driver = lib->H5Pget_driver(fapl);
-    if (driver == lib->H5Pget_driver(usual) || has_driver(lib, driver, lib->H5Pset_fapl_sec2) ||
+    if (driver == lib->H5Pget_driver(usual) || h5_mpi_is_driver(lib, driver) ||
+        has_driver(lib, driver, lib->H5Pset_fapl_sec2) ||
         has_driver(lib, driver, lib->H5Pset_fapl_stdio))
         return VOL_DRIVER_FILE;
     return is_core(lib, driver) ? kind_of_core(lib, fapl) : VOL_DRIVER_OTHER;

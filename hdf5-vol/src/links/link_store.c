@@ -31,9 +31,9 @@ static enum zb_code store_both_below(void *context, zb_error *err) {
     return code ? code : vol_node_each_below(node, store_links, err);
 }
 
-/* A store that is only read has no lock scopes. */
+/* A store that is only read has no lock scopes; of several ranks the first stores links. */
 static bool have_changed(const vol_file *file) {
-    return file->writable && file->links_changed;
+    return file->writable && file->links_changed && h5_ranks_lead(file->ranks);
 }
 
 enum zb_code vol_links_store_below(vol_node *node, zb_error *err) {

@@ -82,6 +82,16 @@ bool vol_may_write(const vol_object *object, const char *what) {
     return true;
 }
 
+bool vol_may_change(const vol_object *object, const char *what) {
+    if (vol_may_write(object, what) && h5_ranks_lead(object->file->ranks))
+        return true;
+    if (object->handle->writable && !vol_node_is_gone(object->node))
+        VOL_PUSH(object->lib, VOL, WRITEERROR,
+                 "cannot %s: '%s' is open by several ranks, of which the first makes such changes",
+                 what, object->file->shown);
+    return false;
+}
+
 void vol_native_close(h5_lib *lib, void *under, H5I_type_t type, hid_t dxpl) {
     hid_t saved = vol_stack_save(lib);
     if (type == H5I_FILE)

@@ -48,6 +48,10 @@ vol_object *vol_node_attr_ids(const vol_node *node);
    `what` is e.g. "create a group". From then on the changes are those of the object's handle. */
 bool vol_may_write(const vol_object *object, const char *what);
 
+/* The same for a change of the hierarchy or of a document, which of several ranks the first makes
+   (callbacks/collective.h). */
+bool vol_may_change(const vol_object *object, const char *what);
+
 /* Wraps a native object. NULL without memory, and the object stays the caller's. */
 vol_object *vol_object_wrap(h5_lib *lib, H5I_type_t type, void *under);
 

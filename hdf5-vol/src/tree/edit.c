@@ -269,18 +269,19 @@ enum zb_code vol_edit_create_loose_group(vol_file *file, const char *attributes,
     return code;
 }
 
-/* The chunks of a nameless dataset are copied as they are. */
+/* The chunks of a nameless dataset are copied as they are, by rank 0 where there are several. */
 enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *err) {
     vol_file *file = place->group->file;
+    const bool leads = h5_ranks_lead(file->ranks);
     char *path;
     enum zb_code code = vol_node_child_path(place->group, place->name, &path, err);
     if (!code)
         code = vol_writer_close(loose, err);
     if (!code)
         code = vol_waiting_flush(loose, err);
-    if (!code)
+    if (!code && leads)
         code = zb_node_copy(vol_loose_hierarchy(loose), "", file->hierarchy, path, err);
-    if (!code && (code = vol_tree_place(loose, place->group, place->name, err)))
+    if (!code && (code = vol_tree_place(loose, place->group, place->name, err)) && leads)
         code = vol_edit_take_back(file, path, true, code, err);
     if (!code && !loose->loose) {
         vol_loose_set_hierarchy(loose, NULL);
@@ -441,6 +442,10 @@ enum zb_code vol_edit_make_dimension(vol_node *dataset, zb_error *err) {
     vol_file *file = dataset->file;
     zb_node *made;
     enum zb_code code = vol_waiting_flush(dataset, err);
+    if (!code && file->ranks)
+        code = zb_fail(err, ZB_EUNSUPPORTED,
+                       "several ranks cannot make %s a dimension without a variable: give it one",
+                       dataset->path);
     if (!code && vol_large_any(dataset))
         code = zb_fail(err, ZB_EUNSUPPORTED,
                        "a dimension without a variable has no attributes above the limit "

@@ -44,6 +44,7 @@ enum zb_code vol_edit_create_loose(vol_file *file, const zb_array_spec *spec, vo
 /* A group likewise. */
 enum zb_code vol_edit_create_loose_group(vol_file *file, const char *attributes, vol_node **out,
                                          zb_error *err);
+/* On a rank that follows (tree/follow.h) the node is in the store already. */
 enum zb_code vol_edit_link(vol_node *loose, const vol_place *place, zb_error *err);
 
 /* Deletes the node whose place a link is (NULL: that of the root), with all below it; see

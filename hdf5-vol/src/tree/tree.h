@@ -22,6 +22,7 @@
 #define ZARRBRIDGE_HDF5_VOL_TREE_TREE_H
 
 #include "file/options.h"
+#include "hdf5/mpi.h"
 #include "hdf5/property_lists.h"
 #include "tree/map.h"
 #include "tree/moved.h"
@@ -52,6 +53,7 @@ struct vol_file {
     char *shown;     /* the same for messages */
     uint64_t number; /* the same for every open of one store, different from native files */
     bool writable;   /* opened or created by a handle that may write */
+    h5_ranks *ranks; /* that have it open together; NULL: none. Rank 0 alone changes documents */
     vol_options options;
     const vol_extras *extras;
     zb_hierarchy *hierarchy;
@@ -99,11 +101,13 @@ struct vol_handle {
     size_t files; /* those among them that are files: H5Iget_file_id gives ids besides H5Fopen's */
     vol_file *file;
     bool writable;
-    vol_owners owner; /* itself, as a set (owners.h) */
-    zb_error lost;    /* files.c: by a flush that cannot be tried again; no code: nothing */
-    bool given_up;    /* files.c: closing it has failed */
-    vol_handle *next; /* of file->handles */
-    unsigned swmr;    /* H5_ACC_SWMR_... of the open, or from H5Fstart_swmr_write: see native.c */
+    bool is_collective; /* all ranks of the file have it, and close it together */
+    bool is_atomic;     /* H5Fset_mpi_atomicity: what is written is stored at once */
+    vol_owners owner;   /* itself, as a set (owners.h) */
+    zb_error lost;      /* files.c: by a flush that cannot be tried again; no code: nothing */
+    bool given_up;      /* files.c: closing it has failed */
+    vol_handle *next;   /* of file->handles */
+    unsigned swmr;      /* H5_ACC_SWMR_... of the open, or from H5Fstart_swmr_write: see native.c */
     vol_manners manners; /* of the access list that it was opened with */
 };
 

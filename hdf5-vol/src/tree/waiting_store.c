@@ -70,8 +70,10 @@ static void take(vol_node *node, zb_node *changed) {
 
 enum zb_code vol_waiting_flush(vol_node *node, zb_error *err) {
     zb_node *changed;
-    enum zb_code code = vol_waiting_now(node) ? vol_attribute_order_keep(node, err) : ZB_OK;
-    if (code || !vol_waiting_now(node))
+    if (!vol_waiting_now(node) || !h5_ranks_lead(node->file->ranks))
+        return ZB_OK; /* rank 0 stores the same (follow.h) */
+    enum zb_code code = vol_attribute_order_keep(node, err);
+    if (code)
         return code;
     code = zb_node_edit(node->zarr, make_edits, node, &changed, err);
     if (!code)

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""Programs of several ranks (README.md) do to a store what they do to HDF5's own files, and more."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr
+
+HERE = Path(__file__).parent
+RANKS = 4
+ROUNDS = int(os.environ.get("ZARRBRIDGE_ROUNDS", "1"))
+ENVIRONMENT = {
+    **os.environ,
+    "HDF5_VOL_CONNECTOR": "zarr",
+    "ZARRBRIDGE_NUM_THREADS": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_pml": "ob1",  # no network
+    "OMPI_MCA_btl": "self,sm",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+
+
+def launcher(mpi):
+    program = shutil.which(f"mpirun.{mpi}") or pytest.skip(f"no {mpi}: its mpirun is not installed")
+    return [program, "-n", str(RANKS)] + (["--oversubscribe"] if mpi == "openmpi" else [])
+
+
+def start(mpi, *words, **variables):
+    """Hangs are failures: nothing here takes a minute."""
+    command = launcher(mpi) + [str(word) for word in words]
+    return subprocess.run(command, env={**ENVIRONMENT, **variables}, timeout=240, text=True,
+                          capture_output=True, check=False)
+
+
+def python(program, path, **variables):
+    """Debian's h5py takes its flavour for MPI under Open MPI's mpirun."""
+    if not (Path(sys.prefix) / "lib/python3/dist-packages/h5py/_debian_h5py_mpi").is_dir():
+        pytest.skip("no python3-h5py-mpi")
+    return start("openmpi", sys.executable, HERE / "ranks.py", program, path, **variables)
+
+
+def ran(result):
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def built(mpi, source, out):
+    """A program built by the compiler of that MPI; skips where it, or its HDF5, is not installed."""
+    launcher(mpi)
+    compiler = shutil.which(f"{'mpicc' if source.endswith('.c') else 'mpif90'}.{mpi}")
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", f"hdf5-{mpi}"], capture_output=True, text=True,
+                           check=False)
+    if not compiler or flags.returncode != 0:
+        pytest.skip(f"no compiler of {mpi}, or no libhdf5-{mpi}-dev")
+    fortran = [] if source.endswith(".c") else [f"-lhdf5_{mpi}_fortran"]
+    done = subprocess.run([compiler, HERE / source, "-o", out, *flags.stdout.split(), *fortran], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_the_example_of_h5py(tmp_path):
+    path = tmp_path / "parallel_test.zarr"
+    for _ in range(2):  # the second one truncates
+        ran(python("example", path))
+    assert zarr.open(path)["test"][:].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("program", ["again", "atomic", "grow", "native", "order"])
+def test_h5py(tmp_path, program):
+    """Which rank comes first is left to chance."""
+    for turn in range(ROUNDS):
+        ran(python(program, tmp_path / f"{turn}.zarr"))
+
+
+def test_hierarchy(tmp_path):
+    """With HDF5's own check that all ranks make a call."""
+    for turn in range(ROUNDS):
+        ran(python("hierarchy", tmp_path / f"{turn}.zarr", H5_COLL_API_SANITY_CHECK="1"))
+    store = zarr.open(tmp_path / "0.zarr")
+    assert store["copy/moved"][:].tolist() == [0, 10, 20, 30] and sorted(store["x"]) == ["r", "y"]
+
+
+def test_interleaved_rows(tmp_path):
+    for _ in range(ROUNDS):
+        ran(python("rows", tmp_path / "a.zarr"))
+    data = np.arange(64 * 50, dtype="i4").reshape(64, 50)
+    store = zarr.open(tmp_path / "a.zarr")
+    assert (store["a"][:] == data).all() and (store["g/b"][:] == data).all()
+
+
+def test_attributes(tmp_path):
+    for _ in range(ROUNDS):
+        ran(python("attributes", tmp_path / "a.zarr"))
+    store = zarr.open(tmp_path / "a.zarr")
+    assert store.attrs["title"] == "four ranks" and store["a"].attrs["list"] == list(range(6))
+    assert store["a"].attrs["after"] == 3 and store["g"].attrs["in"] == "g"
+
+
+def answers(result):
+    """What the ranks say of each call, which has to be the same."""
+    lines = re.findall(r"^(\d): (.*)$", ran(result), re.M)
+    assert len(lines) % RANKS == 0 and lines
+    calls = [lines[i:i + RANKS] for i in range(0, len(lines), RANKS)]
+    assert all([rank for rank, _ in call] == list("0123") for call in calls)
+    assert [call for call in calls if len({text for _, text in call}) > 1] == []
+    return [call[0][1] for call in calls]
+
+
+def test_errors_are_the_same_on_each_rank(tmp_path):
+    said = answers(python("errors", tmp_path / "a.zarr"))
+    assert not any(text.startswith("no error") for text in said) and len(said) == 11
+    for text, words in zip(said, ["'/a'", "'/a'", "c3", "chunked", "nowhere", "nowhere", "nowhere", "FileExistsError",
+                                  "OSError", "FileNotFoundError", "zip archive"]):
+        assert words in text
+    assert zarr.open(tmp_path / "a.zarr")["b"][:].tolist() == [0, 1, 2, 3]
+
+
+def test_an_error_of_one_rank_is_that_of_all(tmp_path):
+    said = answers(python("one_fails", tmp_path / "a.zarr"))
+    assert "limit open_nodes" in said[0]
+
+
+def test_a_killed_rank_leaves_what_was_flushed(tmp_path):
+    began = time.monotonic()
+    result = python("killed", tmp_path / "a.zarr")
+    assert result.returncode != 0 and time.monotonic() - began < 200
+    store = zarr.open(tmp_path / "a.zarr")
+    assert (store["a"][:] == np.arange(1, 5)[:, None]).all()
+    assert "never" not in store
+
+
+def test_a_file_that_is_left_open(tmp_path):
+    ran(python("leaves_open", tmp_path / "a.zarr"))
+    store = zarr.open(tmp_path / "a.zarr")
+    assert store["a"][:].tolist() == [0, 1, 2, 3] and store.attrs["b"] == 1
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_c(tmp_path, mpi):
+    program = built(mpi, "ranks.c", tmp_path / "ranks")
+    for turn in range(ROUNDS):
+        ran(start(mpi, program, tmp_path / f"{turn}.zarr"))
+    store = zarr.open(tmp_path / "0.zarr")
+    wanted = np.arange(32)[:, None] * 1000 + np.arange(40)
+    assert (store["rows"][:] == wanted).all() and (store["grown"][:] == wanted).all()
+    assert store["rows"].attrs["factor"] == 0.25
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_fortran(tmp_path, mpi):
+    program = built(mpi, "ranks.f90", tmp_path / "ranks")
+    ran(start(mpi, program, tmp_path / "a.zarr"))
+    assert (zarr.open(tmp_path / "a.zarr")["columns"][:] == np.arange(1, 13)[:, None] * 100 + np.arange(1, 11)).all()
