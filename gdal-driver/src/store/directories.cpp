@@ -54,6 +54,10 @@ std::string staging_suffix() {
     return name.get() + 1; /* without the dot */
 }
 
+bool is_staging(const std::string &name) {
+    return zb_name_is_aside(name.c_str());
+}
+
 static bool is_hidden(const std::string &name, const std::string &tail) {
     return name[0] == '.' && name.size() > tail.size() &&
            name.compare(name.size() - tail.size(), tail.size(), tail) == 0;

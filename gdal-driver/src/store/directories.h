@@ -16,6 +16,7 @@ void remove_sidecars(const std::string &root);
 /* What a directory or node that is made beside its place has behind its name, and no other one of
    this process or another: "<process>-<number>.zarr3-new" (zb_aside_name). */
 std::string staging_suffix();
+bool is_staging(const std::string &name);
 
 /* Removes the directory of a store whose nodes have been deleted. Returns the name of a file that
    is the user's and keeps the directory alive, or "". */
