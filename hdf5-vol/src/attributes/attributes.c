@@ -17,7 +17,7 @@
 #include "scales/back_references.h"
 #include "scales/dimensions.h"
 #include "scales/scales.h"
-#include "scales/shown_attributes.h"
+#include "scales/stated_attributes.h"
 #include "tree/side.h"
 #include "tree/waiting.h"
 
