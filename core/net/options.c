@@ -49,7 +49,8 @@ const char *zb__variable(const char *name) {
     return value && *value ? value : NULL;
 }
 
-bool zb__choice_of(const char *text, enum zb__choice *out) {
+/* "yes", "true", "on", "1", or their opposites, in letters of any size. False: the text is none. */
+static bool choice_of(const char *text, enum zb__choice *out) {
     static const char *const words[2][4] = {{"no", "false", "off", "0"},
                                             {"yes", "true", "on", "1"}};
     for (size_t i = 0; i < 8; i++) {
@@ -73,7 +74,7 @@ static bool is_said(zb__options *options, const option *o) {
 static enum zb_code set(zb__options *options, const option *o, const char *value, const char *from,
                         zb_error *err) {
     if (o->kind == CHOICE) {
-        if (zb__choice_of(value, field_of(options, o)))
+        if (choice_of(value, field_of(options, o)))
             return ZB_OK;
         return zb_fail(err, ZB_EINVAL, "%s is neither yes nor no", from);
     }
@@ -195,14 +196,14 @@ static enum zb_code read_gdal_variables(zb__options *options, zb_error *err) {
     const char *host = zb__variable("AWS_S3_ENDPOINT"), *https = zb__variable("AWS_HTTPS");
     const char *hosting = zb__variable("AWS_VIRTUAL_HOSTING");
     if (host && !options->endpoint) {
-        const bool is_plain = https && zb__choice_of(https, &choice) && choice == ZB__NO;
+        const bool is_plain = https && choice_of(https, &choice) && choice == ZB__NO;
         const char *scheme = strstr(host, "://") ? "" : is_plain ? "http://" : "https://";
         if (asprintf(&options->endpoint, "%s%s", scheme, host) < 0) {
             options->endpoint = NULL;
             return zb_fail(err, ZB_ENOMEM, "no memory for options");
         }
     }
-    if (hosting && options->path_style == ZB__UNSAID && zb__choice_of(hosting, &choice))
+    if (hosting && options->path_style == ZB__UNSAID && choice_of(hosting, &choice))
         options->path_style = choice == ZB__YES ? ZB__NO : ZB__YES;
     return ZB_OK;
 }

@@ -47,7 +47,4 @@ enum zb_code zb__options_read_azure(const char *text, const zb_store_settings *s
 /* A variable of the environment; NULL also where it is empty. */
 const char *zb__variable(const char *name);
 
-/* "yes", "true", "on", "1", or their opposites, in letters of any size. False: the text is none. */
-bool zb__choice_of(const char *text, enum zb__choice *out);
-
 #endif

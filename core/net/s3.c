@@ -264,7 +264,8 @@ static bool learn_clock(zb__s3 *s3, const zb__reply *reply) {
     return true;
 }
 
-bool zb__s3_is_signed(const zb__s3 *s3) {
+/* Are requests signed? After prepare(). */
+static bool is_signed(const zb__s3 *s3) {
     pthread_mutex_lock(&lock);
     const bool is = s3->cred.id != NULL;
     pthread_mutex_unlock(&lock);
@@ -274,15 +275,15 @@ bool zb__s3_is_signed(const zb__s3 *s3) {
 /* Before 8.19 libcurl signs a plus in a query as a blank, however it is written. */
 bool zb__s3_can_sign(const zb__s3 *s3, const char *text) {
     return !strchr(text, '+') || curl_version_info(CURLVERSION_NOW)->version_num >= SIGNS_PLUS ||
-           !zb__s3_is_signed(s3);
+           !is_signed(s3);
 }
 
 static enum zb__verdict fail_denied(const zb__remote *store, const zb__request *request, int status,
                                     const char *code, zb_error *err) {
     const zb__s3 *s3 = store->state;
-    const char *who = s3->anon               ? "the request was not signed (anon=1)"
-                      : zb__s3_is_signed(s3) ? "the credentials are not allowed to do this"
-                                             : "no credentials were found, so it was not signed";
+    const char *who = s3->anon        ? "the request was not signed (anon=1)"
+                      : is_signed(s3) ? "the credentials are not allowed to do this"
+                                      : "no credentials were found, so it was not signed";
     zb_fail(err, ZB_EIO, "access is denied (HTTP status %d%s%s): %s%s", status, *code ? ", " : "",
             code, who,
             status == 403 && request->key && request->method == ZB__GET
@@ -321,7 +322,7 @@ static enum zb__verdict judge_code(const zb__remote *store, const zb__request *r
                                        NULL};
     const zb__s3 *s3 = store->state;
     const int status = reply->status;
-    if (is_one_of(code, expired) || (status == 401 && zb__s3_is_signed(s3))) {
+    if (is_one_of(code, expired) || (status == 401 && is_signed(s3))) {
         zb_fail(err, ZB_EIO, "the credentials have expired (HTTP status %d%s%s)", status,
                 *code ? ", " : "", code);
         return ZB__RENEW;

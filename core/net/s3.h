@@ -49,9 +49,6 @@ enum zb_code zb__s3_address(zb__remote *store, const zb__request *request, zb__o
 enum zb__verdict zb__s3_judge(zb__remote *store, const zb__request *request, const zb__reply *reply,
                               zb_error *err);
 
-/* Are requests signed? After prepare(). */
-bool zb__s3_is_signed(const zb__s3 *s3);
-
 /* Can libcurl sign a query with this text in it as S3 wants it? After prepare(). */
 bool zb__s3_can_sign(const zb__s3 *s3, const char *text);
 

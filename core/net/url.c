@@ -141,7 +141,9 @@ void zb__url_encode(zb__text *text, const char *plain, bool is_path) {
     }
 }
 
-bool zb__key_has_dots(const char *key) {
+/* True if a part of the key is "." or "..", which libcurl and servers take out of a URL, encoded or
+   not: the request would be for another object. */
+static bool key_has_dots(const char *key) {
     for (;; key++) {
         const size_t length = strcspn(key, "/");
         if ((length == 1 || length == 2) && strspn(key, ".") >= length)
@@ -153,7 +155,7 @@ bool zb__key_has_dots(const char *key) {
 }
 
 enum zb_code zb__key_check(const char *key, zb_error *err) {
-    if (!key || !zb__key_has_dots(key))
+    if (!key || !key_has_dots(key))
         return ZB_OK;
     return zb_fail(err, ZB_EUNSUPPORTED,
                    "a part of the key is '.' or '..', and no URL can carry that: erase the object, "
@@ -232,7 +234,7 @@ enum zb_code zb__bucket_name_parse(const char *name, const char *scheme, zb__buc
     const char *prefix = bucket + length + (bucket[length] == '/' && bucket + length < end);
     const size_t prefixed = prefix_length(prefix, end);
     char *keys = strndup(prefix, prefixed);
-    const bool has_dots = keys && zb__key_has_dots(keys);
+    const bool has_dots = keys && key_has_dots(keys);
     free(keys);
     if (has_dots)
         return zb_fail(err, ZB_EINVAL,

@@ -45,10 +45,6 @@ enum zb_code zb__url_with_host_label(const zb__url *url, const char *label, char
    are made of; and slashes, in a path. */
 void zb__url_encode(zb__text *text, const char *plain, bool is_path);
 
-/* True if a part of the key is "." or "..", which libcurl and servers take out of a URL, encoded or
-   not: the request would be for another object. */
-bool zb__key_has_dots(const char *key);
-
 /* ZB_EUNSUPPORTED for such a key; NULL is none. */
 enum zb_code zb__key_check(const char *key, zb_error *err);
 

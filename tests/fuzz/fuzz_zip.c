@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     zb_error err;
     REQUIRE_OK(zb_store_new_mem("outer", &outer, &err), err);
     REQUIRE_OK(zb_store_mem_set(outer, "x.zip", data, size, &err), err);
-    enum zb_code code = zb_store_open_zip(outer, "x.zip", "x.zip", &store, &err);
+    enum zb_code code = zb_store_open_zip(outer, "x.zip", NULL, "x.zip", &store, &err);
     fuzz_check_error(code, &err);
     if (code == ZB_OK) {
         list_all(store);

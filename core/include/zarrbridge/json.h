@@ -73,6 +73,10 @@ ZB_API bool zb_json_uint64(const zb_json *value, uint64_t *out);
 /* True and *out set for any number (nearest double, also NaN and infinities). */
 ZB_API bool zb_json_double(const zb_json *value, double *out);
 
+/* True if both are one value: members count by their names, not by their order, and numbers by
+   their tokens, so that 1 and 1.0 differ. NULL is the same as NULL alone. Takes no memory. */
+ZB_API bool zb_json_same(const zb_json *a, const zb_json *b);
+
 /* The place of a value in the text that was parsed: bytes [begin, end), without white space around
    it. name: the opening quote of a member's name; begin where there is none. */
 typedef struct zb_json_place {

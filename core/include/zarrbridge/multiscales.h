@@ -73,6 +73,10 @@ typedef struct zb_axes {
 ZB_API bool zb_name_is_x(const char *name);
 ZB_API bool zb_name_is_y(const char *name);
 
+/* 'X' for units that CF knows as degrees east, 'Y' for degrees north, in any case of letters; else
+   0. */
+ZB_API char zb_degrees_axis(const char *units);
+
 /* 'X' or 'Y' for a coordinate array that lies along columns or rows by its CF attributes (axis,
    standard_name, units); else 0, also for NULL. */
 ZB_API char zb_coordinate_axis(const zb_node *coordinate);
@@ -102,6 +106,10 @@ ZB_API void zb_pyramid_clear(zb_pyramid *pyramid);
 
 /* True below the root of one of ESA's EOPF products, which is known by its STAC item. */
 ZB_API bool zb_is_eopf_product(const zb_nodes *nodes);
+
+/* A member of OME-NGFF's metadata of a group ("multiscales", "omero"): of the attribute `ome`, or in
+   0.4 an attribute itself. NULL: none. */
+ZB_API const zb_json *zb_ome_member(const zb_node *group, const char *name);
 
 /* The pyramid that an array is a level of, by what the groups above say: the nearest one that knows
    it, up to ZB_PYRAMID_REACH steps. An empty one for an array of fewer dimensions, such as
@@ -136,6 +144,9 @@ ZB_API bool zb_array_may_be_level(const zb_array_info *finest, const zb_array_in
    x = p[0]*column + p[1]*row + p[2], y = p[3]*column + p[4]*row + p[5]. It is finite, and can be
    inverted. */
 
+/* True if the numbers are a place. */
+ZB_API bool zb_place_is_usable(const double place[6]);
+
 /* An array with its columns and rows; all is borrowed. */
 typedef struct zb_raster {
     const zb_node *array;
@@ -152,6 +163,9 @@ ZB_API bool zb_place_by_convention(const zb_raster *raster, double place[6]);
 /* True where the convention states the place; *of_nodes: each pixel is a node (a point) by
    `spatial:registration`, not a cell. */
 ZB_API bool zb_place_is_of_nodes(const zb_raster *raster, bool *of_nodes);
+
+/* True if the node states a place by the convention. */
+ZB_API bool zb_place_is_stated(const zb_node *node, const zb_nodes *nodes);
 
 /* By the attributes of the array itself, declared or not, as far as they hold for its shape. The
    pyramid and the nodes are not looked at. */

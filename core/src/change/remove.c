@@ -120,8 +120,10 @@ static enum zb_code each_node(erasing *e, zb__task_fn fn, const char *path, bool
     return zb__lane_end(&lane, code, err);
 }
 
-enum zb_code zb__nodes_erase_below(zb_hierarchy *hierarchy, const zb__names *nodes,
-                                   const char *path, zb_error *err) {
+/* Erases all nodes of the list (of zb__nodes_owned), with all below them, except for the one at
+   path. */
+static enum zb_code erase_nodes_below(zb_hierarchy *hierarchy, const zb__names *nodes,
+                                      const char *path, zb_error *err) {
     erasing e = {.hierarchy = hierarchy, .nodes = nodes};
     return each_node(&e, erase_below, path, true, err);
 }
@@ -132,7 +134,7 @@ enum zb_code zb__left_overs_erase(zb_hierarchy *hierarchy, const char *path, zb_
     zb__names there;
     enum zb_code code = zb__nodes_owned(hierarchy, path, true, &there, err);
     if (!code)
-        code = zb__nodes_erase_below(hierarchy, &there, path, err);
+        code = erase_nodes_below(hierarchy, &there, path, err);
     zb__names_free(&there);
     return code;
 }
@@ -150,7 +152,7 @@ static enum zb_code erase_hidden(zb_hierarchy *hierarchy, zb_error *err) {
     zb__names hidden;
     enum zb_code code = zb__hidden_at(hierarchy, "", &hidden, err);
     if (!code)
-        code = zb__nodes_erase_below(hierarchy, &hidden, "", err);
+        code = erase_nodes_below(hierarchy, &hidden, "", err);
     zb__names_free(&hidden);
     return code;
 }
@@ -208,7 +210,7 @@ static enum zb_code erase_nodes(zb__change *change, const zb__names *nodes, zb_n
         code = each_node(&e, erase_document, "", false, err);
     if (!code)
         code = array ? zb__chunks_erase(array, NULL, NULL, err)
-                     : zb__nodes_erase_below(e.hierarchy, nodes, "", err);
+                     : erase_nodes_below(e.hierarchy, nodes, "", err);
     return code ? code : erase_hidden(e.hierarchy, err);
 }
 

@@ -15,11 +15,6 @@ enum zb_code zb__node_erase(zb__change *change, const char *path, zb_error *err)
    remove.c. */
 enum zb_code zb__node_erase_found(zb__change *change, const char *path, zb_error *err);
 
-/* Erases all nodes of the list (of zb__nodes_owned), with all below them, except for the one at
-   path. remove.c. */
-enum zb_code zb__nodes_erase_below(zb_hierarchy *hierarchy, const zb__names *nodes,
-                                   const char *path, zb_error *err);
-
 /* Erases the nodes below a path where there is none. remove.c. */
 enum zb_code zb__left_overs_erase(zb_hierarchy *hierarchy, const char *path, zb_error *err);
 

@@ -18,61 +18,18 @@
 
 /* ---- Comparing ---------------------------------------------------------------------------- */
 
-/* Members in another order are looked up one by one, unless there are too many for that. */
-#define MOST_UNORDERED 1000
-
-static bool equal(const zb_json *a, const zb_json *b);
-
-static const zb_json *next_compared(const zb_json *m, bool top) {
-    while (m && top && strcmp(zb_json_name(m), ZB__CONSOLIDATED) == 0)
-        m = zb_json_next(m);
-    return m;
-}
-
-/* top: the objects are documents, whose own block does not count. */
-static bool objects_equal(const zb_json *a, const zb_json *b, bool top) {
-    const zb_json *left = next_compared(zb_json_first(a), top);
-    const zb_json *right = next_compared(zb_json_first(b), top);
-    size_t count = zb_json_count(a);
-    while (left && right) {
-        bool same = strcmp(zb_json_name(left), zb_json_name(right)) == 0;
-        if (!same && count > MOST_UNORDERED)
+/* Both are documents, whose own block does not count. */
+static bool is_same_document(const zb_json *a, const zb_json *b) {
+    size_t count = zb_json_count(b) - (zb_json_get(b, ZB__CONSOLIDATED) != NULL);
+    for (const zb_json *one = zb_json_first(a); one; one = zb_json_next(one)) {
+        const char *name = zb_json_name(one);
+        if (strcmp(name, ZB__CONSOLIDATED) == 0)
+            continue;
+        if (count == 0 || !zb__json_same_but_cut(one, zb_json_get(b, name)))
             return false;
-        if (!equal(left, same ? right : zb_json_get(b, zb_json_name(left))))
-            return false;
-        left = next_compared(zb_json_next(left), top);
-        right = next_compared(zb_json_next(right), top);
+        count--;
     }
-    return !left && !right; /* equal counts, and no name comes twice */
-}
-
-/* What a tree cannot hold is not compared. Numbers are equal when they are written alike: one is a
-   copy of the other. */
-static bool equal(const zb_json *a, const zb_json *b) {
-    if (!a || !b)
-        return false;
-    if (a->raw || b->raw)
-        return true; /* a block cuts values off at another depth than a document does */
-    if (zb_json_kind_of(a) != zb_json_kind_of(b))
-        return false;
-    switch (zb_json_kind_of(a)) {
-    case ZB_JSON_NULL:
-        return true;
-    case ZB_JSON_BOOL:
-        return zb_json_bool(a) == zb_json_bool(b);
-    case ZB_JSON_NUMBER:
-        return strcmp(zb_json_number(a), zb_json_number(b)) == 0;
-    case ZB_JSON_STRING:
-        return strcmp(zb_json_string(a), zb_json_string(b)) == 0;
-    case ZB_JSON_OBJECT:
-        return objects_equal(a, b, false);
-    case ZB_JSON_ARRAY:
-        break;
-    }
-    const zb_json *left = zb_json_first(a), *right = zb_json_first(b);
-    for (; left && right && equal(left, right); right = zb_json_next(right))
-        left = zb_json_next(left);
-    return !left && !right;
+    return count == 0;
 }
 
 /* One node's document against its entry. A document that is not JSON has no place in a block: it is
@@ -87,7 +44,7 @@ static enum zb_code compare_node(zb_hierarchy *hierarchy, const char *path, cons
         return code == ZB_ENOTFOUND ? ZB_OK : code;
     bool is_json = zb__json_parse_document(text, size, &json, NULL) == ZB_OK;
     bool same = is_json && entry && zb_json_kind_of(entry) == ZB_JSON_OBJECT &&
-                zb_json_kind_of(json) == ZB_JSON_OBJECT && objects_equal(entry, json, true);
+                zb_json_kind_of(json) == ZB_JSON_OBJECT && is_same_document(entry, json);
     if (!entry && is_json)
         snprintf(why, ZB_MESSAGE_SIZE, "consolidated metadata does not know /%s", path);
     else if (!same && entry)

@@ -70,15 +70,21 @@ static bool is_band_name(const char *name) {
     return is_one_of(name, NAMES(names));
 }
 
+char zb_degrees_axis(const char *units) {
+    static const char *const east[] = {"degrees_east", "degree_east", "degree_E",
+                                       "degrees_E",    "degreeE",     "degreesE"};
+    static const char *const north[] = {"degrees_north", "degree_north", "degree_N",
+                                        "degrees_N",     "degreeN",      "degreesN"};
+    return is_one_of(units, NAMES(east)) ? 'X' : is_one_of(units, NAMES(north)) ? 'Y' : 0;
+}
+
 char zb_coordinate_axis(const zb_node *coordinate) {
-    static const char *const east[] = {"degrees_east", "degree_east", "degreesE", "degrees_E"};
-    static const char *const north[] = {"degrees_north", "degree_north", "degreesN", "degrees_N"};
     const char *axis = zb__attribute_text(coordinate, "axis");
     const char *standard = zb__attribute_text(coordinate, "standard_name");
-    const char *units = zb__attribute_text(coordinate, "units");
-    if (strcasecmp(axis, "X") == 0 || zb_name_is_x(standard) || is_one_of(units, NAMES(east)))
+    const char degrees = zb_degrees_axis(zb__attribute_text(coordinate, "units"));
+    if (strcasecmp(axis, "X") == 0 || zb_name_is_x(standard) || degrees == 'X')
         return 'X';
-    if (strcasecmp(axis, "Y") == 0 || zb_name_is_y(standard) || is_one_of(units, NAMES(north)))
+    if (strcasecmp(axis, "Y") == 0 || zb_name_is_y(standard) || degrees == 'Y')
         return 'Y';
     return 0;
 }

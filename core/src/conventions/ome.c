@@ -11,13 +11,16 @@
 
 #include "conventions/pyramids.h"
 
+const zb_json *zb_ome_member(const zb_node *group, const char *name) {
+    const zb_json *member = zb_json_get(zb__attribute(group, "ome"), name);
+    return member ? member : zb__attribute(group, name);
+}
+
 /* The first image of a group; later ones are other views of the same data. ndpyramid has a list of
    the same name, without axes. */
 static const zb_json *image_of(const zb_node *group) {
-    const zb_json *list = zb_json_get(zb__attribute(group, "ome"), "multiscales");
-    const bool is_early = !list;
-    if (is_early)
-        list = zb__attribute(group, "multiscales");
+    const zb_json *list = zb_ome_member(group, "multiscales");
+    const bool is_early = list == zb__attribute(group, "multiscales");
     const zb_json *image = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : NULL;
     const bool counts = !is_early || zb_json_kind_of(zb_json_get(image, "axes")) == ZB_JSON_ARRAY;
     return counts ? image : NULL;
@@ -141,5 +144,5 @@ bool zb_place_of_ome(const zb_raster *raster, double place[6]) {
                          all.scale[y],
                          all.translation[y] - all.scale[y] / 2};
     memcpy(place, t, sizeof t);
-    return zb__place_is_usable(place);
+    return zb_place_is_usable(place);
 }

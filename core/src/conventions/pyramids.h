@@ -50,9 +50,6 @@ bool zb__ome_axes(const zb_node *group, zb_strings *out);
 /* The list of its levels; NULL for none. */
 const zb_json *zb__ome_datasets(const zb_node *group);
 
-/* Finite, and it can be inverted. */
-bool zb__place_is_usable(const double place[6]);
-
 /* Changes the list of a group in one turn: `change` makes the new one of the group as the store has
    it now. */
 typedef enum zb_code (*zb__level_list_fn)(const void *context, const zb_node *group,

@@ -15,7 +15,7 @@
 #include "zarrbridge/gdal_extension.h"
 
 /* Programs invert these numbers; a map that cannot be inverted is not used. */
-bool zb__place_is_usable(const double t[6]) {
+bool zb_place_is_usable(const double t[6]) {
     for (int i = 0; i < 6; i++)
         if (!isfinite(t[i]))
             return false;
@@ -47,7 +47,7 @@ static bool take_registered(double t[6], const char *registration) {
         t[2] -= (t[0] + t[1]) / 2;
         t[5] -= (t[3] + t[4]) / 2;
     }
-    return zb__place_is_usable(t);
+    return zb_place_is_usable(t);
 }
 
 static bool by_transform(const zb_node *node, const zb_raster *raster, double out[6]) {
@@ -81,10 +81,9 @@ bool zb_place_own(const zb_raster *raster, double out[6]) {
 
 /* ---- Groups ---- */
 
-/* True if the node states a place by the convention. */
-static bool states_place(const zb_node *node, const zb_raster *raster) {
+bool zb_place_is_stated(const zb_node *node, const zb_nodes *nodes) {
     return (zb__attribute(node, "spatial:transform") || zb__attribute(node, "spatial:bbox")) &&
-           zb_convention_holds(node, ZB_CONVENTION_SPATIAL, raster->nodes);
+           zb_convention_holds(node, ZB_CONVENTION_SPATIAL, nodes);
 }
 
 /* What says something of the raster: its group, and the one of its pyramid. */
@@ -100,7 +99,8 @@ static const zb_node *group_at(const zb_raster *raster, const char *path) {
 }
 
 static void add(around *out, const zb_node *group, const zb_raster *raster) {
-    if (states_place(group, raster) && zb__suits_dimensions(group, raster->array, raster->axes))
+    if (zb_place_is_stated(group, raster->nodes) &&
+        zb__suits_dimensions(group, raster->array, raster->axes))
         out->group[out->count++] = group;
 }
 
@@ -149,7 +149,7 @@ static bool is_of_finest(const zb_raster *raster, const around *groups, int i) {
 /* From the most specific to the most general: what is said of this array, of this level, of its
    group, of the group of its pyramid. */
 bool zb_place_by_convention(const zb_raster *raster, double out[6]) {
-    const bool own = states_place(raster->array, raster);
+    const bool own = zb_place_is_stated(raster->array, raster->nodes);
     const around groups = look_around(raster);
     if ((own && by_transform(raster->array, raster, out)) || by_entry(raster, &groups, out))
         return true;
@@ -171,7 +171,7 @@ bool zb_place_by_convention(const zb_raster *raster, double out[6]) {
 bool zb_place_is_of_nodes(const zb_raster *raster, bool *of_nodes) {
     const char *registration = "";
     const around groups = look_around(raster);
-    if (states_place(raster->array, raster))
+    if (zb_place_is_stated(raster->array, raster->nodes))
         registration = zb__attribute_text(raster->array, "spatial:registration");
     else if (has_entry(raster, &groups))
         registration = entry_registration(raster, groups.top);
@@ -210,7 +210,7 @@ bool zb_place_of_mapping(const zb_node *mapping, double out[6]) {
         return false;
     const double t[6] = {gdal[1], gdal[2], gdal[0], gdal[4], gdal[5], gdal[3]};
     memcpy(out, t, sizeof t);
-    return zb__place_is_usable(out);
+    return zb_place_is_usable(out);
 }
 
 /* Rows of an affine matrix, the last of which may be there, too: 0, 0, 1. Some programs write the
@@ -228,7 +228,7 @@ bool zb_place_of_attribute(const zb_node *array, double out[6]) {
     } else {
         memcpy(out, t, 6 * sizeof *t);
     }
-    return zb__place_is_usable(out);
+    return zb_place_is_usable(out);
 }
 
 /* ---- Coordinates beside ---- */

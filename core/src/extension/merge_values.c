@@ -24,21 +24,6 @@ static bool is_empty(const zb_json *value) {
     return !value || kind == ZB_JSON_NULL || (kind == ZB_JSON_ARRAY && !zb_json_first(value));
 }
 
-/* Without memory, so that nothing looks changed when it runs out. */
-static bool is_same(const zb_json *a, const zb_json *b) {
-    if (!a || !b)
-        return a == b;
-    if (zb_json_kind_of(a) != zb_json_kind_of(b) || zb_json_count(a) != zb_json_count(b) ||
-        !zb__text_same(zb_json_string(a), zb_json_string(b)) ||
-        !zb__text_same(zb_json_number(a), zb_json_number(b)) || zb_json_bool(a) != zb_json_bool(b))
-        return false;
-    bool same = true;
-    const zb_json *x = zb_json_first(a), *y = zb_json_first(b);
-    for (; same && x && y; x = zb_json_next(x), y = zb_json_next(y))
-        same = zb__text_same(zb_json_name(x), zb_json_name(y)) && is_same(x, y);
-    return same && !x && !y;
-}
-
 static bool is_list_of_objects(const zb_json *value) {
     return zb_json_kind_of(value) == ZB_JSON_ARRAY &&
            zb_json_kind_of(zb_json_first(value)) == ZB_JSON_OBJECT;
@@ -164,7 +149,7 @@ static bool put_set_entry(zb_json_writer *out, const char *name, const versions 
 static bool put_member(zb_json_writer *out, const char *name, const versions *of) {
     const versions v = {zb_json_get(of->base, name), zb_json_get(of->ours, name),
                         zb_json_get(of->theirs, name)};
-    const bool is_ours = !is_same(v.ours, v.base), is_theirs = !is_same(v.theirs, v.base);
+    const bool is_ours = !zb_json_same(v.ours, v.base), is_theirs = !zb_json_same(v.theirs, v.base);
     if (is_ours && is_theirs && (is_set(v.ours) || is_set(v.theirs)))
         return put_set_entry(out, name, &v);
     if (is_ours ? !v.ours : !v.theirs)
@@ -233,9 +218,9 @@ static bool put_extension(zb_json_writer *out, const versions *v) {
 }
 
 static bool put(zb_json_writer *out, const char *name, const versions *v) {
-    if (is_same(v->ours, v->base) && v->theirs)
+    if (zb_json_same(v->ours, v->base) && v->theirs)
         zb_json_write_value(out, v->theirs);
-    else if (is_same(v->theirs, v->base))
+    else if (zb_json_same(v->theirs, v->base))
         zb_json_write_value(out, v->ours);
     else if (are_of_kind(v, ZB_JSON_OBJECT))
         return put_object(out, v);

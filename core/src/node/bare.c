@@ -71,7 +71,9 @@ static bool is_bare(zb_hierarchy *hierarchy, const char *path, size_t most, bool
     return bare;
 }
 
-bool zb__group_is_bare(zb_hierarchy *hierarchy, const char *path) {
+/* True if no name right below the group holds a document: what consolidated metadata say of its
+   children is then all that there is. False where that cannot be told. */
+static bool group_is_bare(zb_hierarchy *hierarchy, const char *path) {
     bool all;
     return is_bare(hierarchy, path, FEW, &all) && (all || is_bare(hierarchy, path, SIZE_MAX, &all));
 }
@@ -92,7 +94,7 @@ bool zb__group_says_all(const zb_node *node) {
     if (node->array || zb__node_keeps_entries(node->hierarchy))
         return false;
     zb__json_left_out(node->document, &left_out);
-    return left_out > 0 ? zb__group_is_bare(node->hierarchy, node->path) &&
+    return left_out > 0 ? group_is_bare(node->hierarchy, node->path) &&
                               (node->format == 2 || has_its_document(node))
                         : zb__node_has_entries(node);
 }

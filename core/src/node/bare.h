@@ -13,10 +13,6 @@
 enum zb_code zb__holds_document(zb_hierarchy *hierarchy, const char *path, bool *out,
                                 zb_error *err);
 
-/* True if no name right below the group holds a document: what consolidated metadata say of its
-   children is then all that there is. False where that cannot be told. */
-bool zb__group_is_bare(zb_hierarchy *hierarchy, const char *path);
-
 /* Whether it is a group of a local store whose document describes nodes of which the store itself
    has none. */
 bool zb__group_says_all(const zb_node *node);

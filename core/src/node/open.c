@@ -102,7 +102,9 @@ enum zb_code zb__node_open_own(zb_hierarchy *hierarchy, const char *path, zb_nod
     return open_own(hierarchy, path, true, out, err);
 }
 
-bool zb__node_open_owner(zb_hierarchy *hierarchy, const char *path, zb_node **out) {
+/* Opens the group whose consolidated metadata serve the nodes below it (consolidated_cache.h), as
+   it was then: it shares their document. False, with nothing opened, where path is another node. */
+static bool open_owner(zb_hierarchy *hierarchy, const char *path, zb_node **out) {
     int format;
     zb__cached_block *hold;
     zb_json *document = zb__cached_block_owner(hierarchy, path, &format, &hold);
@@ -120,7 +122,7 @@ static bool open_cached_block(zb_hierarchy *hierarchy, const char *path, zb_node
     int format;
     if (zb__path_check(path, NULL))
         return false;
-    if (hierarchy->trusts_list && zb__node_open_owner(hierarchy, path, out))
+    if (hierarchy->trusts_list && open_owner(hierarchy, path, out))
         return true;
     char *text = zb__cached_block_text(hierarchy, path, &size, &format);
     bool opened = text && zb__node_make(hierarchy, path, text, size, out, NULL) == ZB_OK;
@@ -270,7 +272,7 @@ enum zb_code zb_node_open_cached(zb_hierarchy *hierarchy, const char *path, zb_n
         free(document.text);
         return code;
     }
-    if (zb__node_open_owner(hierarchy, path, out))
+    if (open_owner(hierarchy, path, out))
         return ZB_OK;
     const bool lists = *path && hierarchy->store->hints.can_list;
     bool lacks = lists && zb__metadata_confirms_absent(hierarchy, path, &knows);

@@ -13,10 +13,6 @@
 enum zb_code zb__node_open_own(zb_hierarchy *hierarchy, const char *path, zb_node **out,
                                zb_error *err);
 
-/* Opens the group whose consolidated metadata serve the nodes below it (consolidated_cache.h), as
-   it was then: it shares their document. False, with nothing opened, where path is another node. */
-bool zb__node_open_owner(zb_hierarchy *hierarchy, const char *path, zb_node **out);
-
 /* The array that was looked at last, and its document: many arrays of a store are described by one
    text. All zeros at first. */
 typedef struct zb__looked {

@@ -121,8 +121,9 @@ enum zb_chain_way zb_chain_compare(const zb_chain *from, const zb_chain *to, con
 
 /* ---- Places ------------------------------------------------------------------------------- */
 
-void zb__encoded_place(const zb_node *node, const uint64_t *inner_index, uint64_t *index,
-                       uint64_t *number) {
+/* Where an innermost chunk lies: the index of its chunk, or shard, and its number there. */
+static void encoded_place(const zb_node *node, const uint64_t *inner_index, uint64_t *index,
+                          uint64_t *number) {
     const zb__shard *shard = node->array->layout->shard;
     *number = 0;
     for (uint32_t d = 0; d < node->array->info.ndim; d++) {
@@ -149,9 +150,10 @@ bool zb__encoded_is_cut(const zb_node *array, const uint64_t *inner_index, zb__c
     return is_cut;
 }
 
-bool zb__encoded_exists(const zb_node *node, const uint64_t *inner_index) {
+/* Whether the array's grid has such an innermost chunk, the array's edge or not. */
+static bool encoded_exists(const zb_node *node, const uint64_t *inner_index) {
     uint64_t index[ZB_MAX_NDIM], number;
-    zb__encoded_place(node, inner_index, index, &number);
+    encoded_place(node, inner_index, index, &number);
     for (uint32_t d = 0; d < node->array->info.ndim; d++) {
         if (index[d] >= node->array->chunk_count[d])
             return false;
@@ -174,9 +176,9 @@ enum zb_code zb__encoded_sort(const zb_node *array, const zb_encoded *chunks, si
     enum zb_code code =
         placed ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for the places of chunks");
     for (size_t i = 0; i < count && !code; i++) {
-        zb__encoded_place(array, chunks[i].index, placed[i].index, &placed[i].number);
+        encoded_place(array, chunks[i].index, placed[i].index, &placed[i].number);
         placed[i].at = i;
-        if (!zb__encoded_exists(array, chunks[i].index))
+        if (!encoded_exists(array, chunks[i].index))
             code = zb_fail(err, ZB_EINVAL, "array /%s: encoded chunk %zu lies outside the grid",
                            array->path, i);
     }

@@ -14,13 +14,6 @@ struct zb_chain {
     const zb__chunk_layout *layout; /* of an innermost chunk */
 };
 
-/* Where an innermost chunk lies: the index of its chunk, or shard, and its number there. */
-void zb__encoded_place(const zb_node *array, const uint64_t *inner_index, uint64_t *index,
-                       uint64_t *number);
-
-/* Whether the array's grid has such an innermost chunk, the array's edge or not. */
-bool zb__encoded_exists(const zb_node *array, const uint64_t *inner_index);
-
 /* Whether the array's edge cuts an innermost chunk, and where. The edge borrows from the node. */
 bool zb__encoded_is_cut(const zb_node *array, const uint64_t *inner_index, zb__chain_edge *edge);
 

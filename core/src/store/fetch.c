@@ -77,7 +77,9 @@ static enum zb_code read_range(zb_fetch *fetch) {
     return zb_object_read(fetch->object, &fetch->range, 1, &fetch->error);
 }
 
-enum zb_code zb__fetch_serve(zb_store *store, zb_fetch_serve_fn at_once, zb_fetch *fetch) {
+/* Answers a request by at_once(), if there is one, or by the store's open() and read(), and returns
+   the code, which the caller sets in it. */
+static enum zb_code serve_fetch(zb_store *store, zb_fetch_serve_fn at_once, zb_fetch *fetch) {
     const bool is_whole = fetch->range.length == ZB_WHOLE;
     if (fetch->object)
         return is_whole ? zb_fail(&fetch->error, ZB_EUNSUPPORTED,
@@ -132,7 +134,7 @@ static void serve(void *unused) {
         waiting--;
         busy++;
         pthread_mutex_unlock(&lock);
-        fetch->code = zb__fetch_serve(b->store, b->at_once, fetch);
+        fetch->code = serve_fetch(b->store, b->at_once, fetch);
         b->done(b->context, fetch);
         pthread_mutex_lock(&lock);
         busy--;

@@ -5,10 +5,6 @@
 
 #include "zarrbridge/sys/store.h"
 
-/* Answers a request by at_once(), if there is one, or by the store's open() and read(), and returns
-   the code, which the caller sets in it. */
-enum zb_code zb__fetch_serve(zb_store *store, zb_fetch_serve_fn at_once, zb_fetch *fetch);
-
 /* ---- Several requests side by side, whose caller waits for all of them. */
 
 /* Submits a list of `count` requests to a store that takes them, and returns when all have been

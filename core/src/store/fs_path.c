@@ -252,7 +252,7 @@ enum zb_code zb__fs_fail_write(zb_error *err, int sys_errno, const char *what, c
 
 /* ---- Names of ours ---- */
 
-uint64_t zb__fs_hash(const char *text) { /* FNV-1a */
+static uint64_t hash_text(const char *text) { /* FNV-1a */
     uint64_t hash = 0xcbf29ce484222325u;
     for (; *text; text++)
         hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
@@ -285,7 +285,7 @@ static void begin_name(const char *name, char out[NAME_MAX + 1]) {
     if (length <= NAME_KEPT)
         memcpy(out + 1, name, length + 1);
     else
-        snprintf(out, NAME_MAX + 1, ".%016llx", (unsigned long long)zb__fs_hash(name));
+        snprintf(out, NAME_MAX + 1, ".%016llx", (unsigned long long)hash_text(name));
 }
 
 static uint64_t kernel_id;
@@ -295,7 +295,7 @@ static void read_kernel_id(void) {
     int fd = ZB__UNINTERRUPTED(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
     if (fd >= 0) {
         ssize_t got = read(fd, text, sizeof text - 1);
-        kernel_id = got > 0 ? zb__fs_hash(text) : 0;
+        kernel_id = got > 0 ? hash_text(text) : 0;
         close(fd);
     }
 }

@@ -62,6 +62,5 @@ void zb__fs_temp_name(const char *name, char out[NAME_MAX + 1]);
 void zb__fs_lock_name(const char *name, char out[NAME_MAX + 1]);
 /* True if the temporary name was made by a process that shares this kernel, and so its locks. */
 bool zb__fs_is_local_temp(const char *name);
-uint64_t zb__fs_hash(const char *text);
 
 #endif

@@ -67,7 +67,7 @@ static enum zb_code open_zip(const char *path, zb_store **out, zb_error *err) {
     *slash = '\0';
     enum zb_code code = zb_store_open_fs(*full ? full : "/", &outer, err);
     if (!code) {
-        code = zb_store_open_zip(outer, slash + 1, path, out, err);
+        code = zb_store_open_zip(outer, slash + 1, NULL, path, out, err);
         zb_store_release(outer);
     }
     free(full);
@@ -108,7 +108,7 @@ static enum zb_code open_zip_url(const char *url, size_t end, const zb_store_set
         char *label = NULL;
         code = asprintf(&label, "%s/%s", outer->label, name) < 0
                    ? zb_fail(err, ZB_ENOMEM, "no memory for a name")
-                   : zb_store_open_zip(outer, name, label, out, err);
+                   : zb_store_open_zip(outer, name, NULL, label, out, err);
         free(label);
         zb_store_release(outer);
     }

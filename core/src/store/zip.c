@@ -11,6 +11,7 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ typedef struct zip {
     zb_store base;
     zb_store *outer; /* the store that the archive is in */
     char *key;       /* of the archive there */
+    char *folder;    /* of the store in the archive, with its slash; NULL: it is looked for */
     pthread_mutex_t lock;
     zb__fork_guard guard; /* of lock */
     version *now;         /* guarded by lock; NULL until it is needed */
@@ -69,8 +71,8 @@ static enum zb_code version_open(zip *z, version **out, zb_error *err) {
         version_release(v);
         return zb_error_prefix(err, code, "%s", z->base.label);
     }
-    v->skip = zb__zip_root(&v->directory, &any);
-    v->folder = v->skip ? any->name : "";
+    v->skip = z->folder ? strlen(z->folder) : zb__zip_root(&v->directory, &any);
+    v->folder = z->folder ? z->folder : v->skip ? any->name : "";
     *out = v;
     return ZB_OK;
 }
@@ -399,6 +401,7 @@ static void zip_destroy(zb_store *store) {
     version_release(z->now);
     pthread_mutex_destroy(&z->lock);
     zb_store_release(z->outer);
+    free(z->folder);
     free(z->key);
     free(z);
 }
@@ -414,18 +417,30 @@ static const zb_store_ops zip_ops = {
     .destroy = zip_destroy,
 };
 
-enum zb_code zb_store_open_zip(zb_store *outer, const char *key, const char *label, zb_store **out,
-                               zb_error *err) {
+static zip *make(const char *key, const char *folder) {
+    zip *z = calloc(1, sizeof *z);
+    if (!z)
+        return NULL;
+    z->key = strdup(key);
+    if (z->key && (!folder || asprintf(&z->folder, *folder ? "%s/" : "%s", folder) >= 0))
+        return z;
+    free(z->key);
+    free(z);
+    return NULL;
+}
+
+enum zb_code zb_store_open_zip(zb_store *outer, const char *key, const char *folder,
+                               const char *label, zb_store **out, zb_error *err) {
     zb_store_hints hints = outer->hints;
     hints.can_list = true;
-    zip *z = calloc(1, sizeof *z);
-    if (z)
-        z->key = strdup(key);
-    enum zb_code code = z && z->key ? zb_store_init(&z->base, &zip_ops, hints, label, err)
-                                    : zb_fail(err, ZB_ENOMEM, "no memory for a zip archive");
+    zip *z = make(key, folder);
+    enum zb_code code = z ? zb_store_init(&z->base, &zip_ops, hints, label, err)
+                          : zb_fail(err, ZB_ENOMEM, "no memory for a zip archive");
     if (code) {
-        if (z)
+        if (z) {
+            free(z->folder);
             free(z->key);
+        }
         free(z);
         return code;
     }

@@ -11,6 +11,7 @@
 
 #include "util/decimal.h"
 #include "util/names.h"
+#include "util/text.h"
 
 static const zb_json *json_of(const cJSON *node) {
     return (const zb_json *)(const void *)node;
@@ -90,6 +91,38 @@ const zb_json *zb_json_get(const zb_json *object, const char *name) {
     while (member && !zb__name_is(member->string, name))
         member = member->next;
     return json_of(member);
+}
+
+/* ---- Comparing ---------------------------------------------------------------------------- */
+
+/* Members mostly stand in the same order, and are looked up where they do not. The parser bounds
+   the depth. `cut`: what a tree cannot hold matches anything. */
+static bool match(const zb_json *a, const zb_json *b, bool cut) {
+    if (!a || !b)
+        return a == b;
+    if (a->raw || b->raw)
+        return cut || zb__text_same(a->raw, b->raw);
+    if (type_of(a) != type_of(b) || zb_json_count(a) != zb_json_count(b) ||
+        !zb__text_same(a->node.valuestring, b->node.valuestring))
+        return false;
+    const zb_json *other = zb_json_first(b);
+    for (const zb_json *one = zb_json_first(a); one; one = zb_json_next(one)) {
+        const char *name = zb_json_name(one);
+        const bool is_next = zb__text_same(name, zb_json_name(other));
+        const zb_json *found = is_next ? other : zb_json_get(b, name);
+        if (!match(one, found, cut) || !(cut || zb__text_same(one->raw_name, found->raw_name)))
+            return false;
+        other = zb_json_next(other);
+    }
+    return true;
+}
+
+bool zb_json_same(const zb_json *a, const zb_json *b) {
+    return match(a, b, false);
+}
+
+bool zb__json_same_but_cut(const zb_json *a, const zb_json *b) {
+    return match(a, b, true);
 }
 
 zb_json_place zb_json_place_of(const zb_json *value) {

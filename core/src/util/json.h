@@ -43,6 +43,9 @@ enum zb_code zb__json_parse_users(const char *text, size_t size, zb_json **out, 
    place is that of the whole map. The entries do not count as values. */
 enum zb_code zb__json_parse_outline(const char *text, size_t size, zb_json **out, zb_error *err);
 
+/* zb_json_same, but what a tree cannot hold (`raw`) is the same as anything. */
+bool zb__json_same_but_cut(const zb_json *a, const zb_json *b);
+
 /* The places of these entries, in the order of the text: they live as long as the tree. So nobody
    has to read the map again to find them. */
 const zb_json_place *zb__json_left_out(const zb_json *root, size_t *count);

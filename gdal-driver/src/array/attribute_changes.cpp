@@ -45,9 +45,7 @@ static bool is_same_number(const zb_json *present, const zb_json *wanted) {
 }
 
 bool is_same_value(const zb_json *present, const zb_json *wanted) {
-    if (present == nullptr || wanted == nullptr)
-        return present == wanted;
-    return compact_json(wanted) == compact_json(present) || is_same_number(present, wanted);
+    return zb_json_same(present, wanted) || is_same_number(present, wanted);
 }
 
 /* Of a text that is no JSON the core tells. */

@@ -84,19 +84,14 @@ std::optional<std::string> read_label(const zb_node *labels, uint64_t index, zb_
     return std::nullopt;
 }
 
-/* `count` values from the first-th on, `step` apart. */
-static std::vector<double> read_values(const zb_node *coordinate, uint64_t first, uint64_t count,
-                                       uint64_t step, zb_error *err) {
-    const zb_dtype dtype = exchange_dtype(coordinate, pixel_type(coordinate));
+/* `count` numbers: those that the request selects. */
+static std::vector<double> read_selected(zb_read read, uint64_t count, zb_error *err) {
+    const zb_node *node = read.node;
+    const zb_dtype dtype = exchange_dtype(node, pixel_type(node));
     const bool by_gdal =
-        pixel_dtype(coordinate).kind != dtype.kind || is_time(zb_node_array(coordinate)->dtype);
+        pixel_dtype(node).kind != dtype.kind || is_time(zb_node_array(node)->dtype);
     std::vector<double> values(static_cast<size_t>(count));
     std::vector<char> stored(by_gdal ? values.size() * dtype.size : 0);
-    zb_read read = {};
-    read.node = coordinate;
-    read.start = &first;
-    read.count = &count;
-    read.step = &step;
     read.view.data = values.data();
     read.view.dtype = {ZB_KIND_FLOAT, 8, false, nullptr};
     if (by_gdal) { /* the core knows of no other sign, and counts of time are int64 alone to it */
@@ -106,16 +101,33 @@ static std::vector<double> read_values(const zb_node *coordinate, uint64_t first
     if (values.empty() || zb_array_read(&read, 1, err) != ZB_OK)
         return {};
     if (by_gdal)
-        GDALCopyWords64(stored.data(), pixel_type(coordinate), static_cast<int>(dtype.size),
+        GDALCopyWords64(stored.data(), pixel_type(node), static_cast<int>(dtype.size),
                         values.data(), GDT_Float64, sizeof(double),
                         static_cast<GPtrDiff_t>(values.size()));
-    const double scale = attribute_number(coordinate, "scale_factor").value_or(1);
-    const double offset = attribute_number(coordinate, "add_offset").value_or(0);
+    const double scale = attribute_number(node, "scale_factor").value_or(1);
+    const double offset = attribute_number(node, "add_offset").value_or(0);
     if (scale != 1 || offset != 0) {
         for (double &value : values)
             value = value * scale + offset;
     }
     return values;
+}
+
+/* `count` values from the first-th on, `step` apart. */
+static std::vector<double> read_values(const zb_node *coordinate, uint64_t first, uint64_t count,
+                                       uint64_t step, zb_error *err) {
+    zb_read read = {};
+    read.node = coordinate;
+    read.start = &first;
+    read.count = &count;
+    read.step = &step;
+    return read_selected(read, count, err);
+}
+
+std::vector<double> read_numbers(const zb_node *array, uint64_t count, zb_error *err) {
+    zb_read read = {};
+    read.node = array;
+    return read_selected(read, count, err);
 }
 
 std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, uint64_t count,

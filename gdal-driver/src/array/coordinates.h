@@ -29,6 +29,9 @@ std::optional<std::string> read_label(const zb_node *labels, uint64_t index, zb_
 std::vector<double> read_coordinate(const zb_node *coordinate, uint64_t first, uint64_t count,
                                     zb_error *err);
 
+/* All numbers of an array, of which there are `count`. Likewise. */
+std::vector<double> read_numbers(const zb_node *array, uint64_t count, zb_error *err);
+
 /* The first and the last of them, or the only one. Likewise. */
 std::vector<double> read_coordinate_ends(const zb_node *coordinate, zb_error *err);
 

@@ -8,12 +8,10 @@
 #include "base/number_text.h"
 #include "cpl_conv.h"
 #include "cpl_string.h"
-#include "zarrbridge/json.h"
 
 namespace zarr3 {
 
-/* What `write` gives to the core's writer of JSON. */
-template <class Write> static std::string text_of(const Write &write) {
+std::string json_of(const std::function<void(zb_json_writer *)> &write) {
     zb_json_writer *writer = zb_json_writer_new();
     write(writer);
     const CoreText text(zb_json_writer_end(writer, nullptr));
@@ -31,15 +29,15 @@ std::string to_utf8(const std::string &text) {
 
 std::string json_quote(const std::string &text) {
     const std::string utf8 = to_utf8(text);
-    return text_of([&](zb_json_writer *writer) { zb_json_write_string(writer, utf8.c_str()); });
+    return json_of([&](zb_json_writer *writer) { zb_json_write_string(writer, utf8.c_str()); });
 }
 
 std::string json_number(double value) {
-    return text_of([&](zb_json_writer *writer) { zb_json_write_double(writer, value); });
+    return json_of([&](zb_json_writer *writer) { zb_json_write_double(writer, value); });
 }
 
 std::string json_numbers(const std::vector<double> &values) {
-    return text_of([&](zb_json_writer *writer) {
+    return json_of([&](zb_json_writer *writer) {
         zb_json_begin_array(writer);
         for (const double value : values)
             zb_json_write_double(writer, value);
@@ -48,7 +46,7 @@ std::string json_numbers(const std::vector<double> &values) {
 }
 
 std::string json_list(const std::vector<std::string> &values) {
-    return text_of([&](zb_json_writer *writer) {
+    return json_of([&](zb_json_writer *writer) {
         zb_json_begin_array(writer);
         for (const std::string &value : values)
             zb_json_write_raw(writer, value.c_str());
@@ -60,7 +58,7 @@ std::string json_object(const std::vector<std::pair<std::string, std::string>> &
     std::vector<std::string> names;
     for (const auto &member : members)
         names.push_back(to_utf8(member.first));
-    return text_of([&](zb_json_writer *writer) {
+    return json_of([&](zb_json_writer *writer) {
         zb_json_begin_object(writer);
         for (size_t i = 0; i < members.size(); i++) {
             zb_json_write_name(writer, names[i].c_str());

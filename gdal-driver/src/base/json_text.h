@@ -3,9 +3,12 @@
 #ifndef ZARR3_JSON_TEXT_H
 #define ZARR3_JSON_TEXT_H
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "zarrbridge/json.h"
 
 namespace zarr3 {
 
@@ -18,6 +21,9 @@ std::string json_quote(const std::string &text);
 std::string json_number(double value);
 
 std::string json_numbers(const std::vector<double> &values);
+
+/* What `write` gives to the core's writer. */
+std::string json_of(const std::function<void(zb_json_writer *)> &write);
 
 /* Of values that are JSON text already. */
 std::string json_list(const std::vector<std::string> &values);

@@ -132,12 +132,9 @@ CPLStringList band_position(const zb_node *array, const Layout &layout, int band
     return items;
 }
 
-/* `omero.channels[c].label` of the group above; in OME-NGFF 0.4 `omero` is an attribute. */
+/* `omero.channels[c].label` of the group above. */
 static std::string channel_label(NearbyNodes &around, uint64_t channel) {
-    const zb_node *group = around.group_above(1);
-    const zb_json *omero = zb_json_get(attribute(group, "ome"), "omero");
-    const zb_json *list =
-        zb_json_get(omero == nullptr ? attribute(group, "omero") : omero, "channels");
+    const zb_json *list = zb_json_get(zb_ome_member(around.group_above(1), "omero"), "channels");
     const zb_json *item = zb_json_kind_of(list) == ZB_JSON_ARRAY ? zb_json_first(list) : nullptr;
     for (; item != nullptr && channel > 0; channel--)
         item = zb_json_next(item);

@@ -84,7 +84,10 @@ GDALDataset *copy_view(const char *name, GDALDataset *source, int strict, Option
                : create_copy(name, source, strict, options, progress, progress_data);
 }
 
-void describe_driver(GDALDriver *driver) {
+void describe_driver(GDALDriver *driver, const char *name, bool has_suffixes) {
+    driver->SetDescription(name);
+    if (has_suffixes) /* GDAL looks at what is behind the last point: x.zarr.zip */
+        driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr zip ozx");
     driver->SetMetadataItem(GDAL_DCAP_RASTER, "YES");
     driver->SetMetadataItem(GDAL_DCAP_OPEN, "YES");
     driver->SetMetadataItem(GDAL_DCAP_VIRTUALIO, "YES");

@@ -7,8 +7,9 @@
 
 namespace zarr3 {
 
-/* Gives a driver the properties and the calls of this one; name and suffix are the caller's. */
-void describe_driver(GDALDriver *driver);
+/* Gives a driver its name, and the properties and the calls of this one; the suffixes of stores are
+   those of one driver. */
+void describe_driver(GDALDriver *driver, const char *name, bool has_suffixes);
 
 /* Both views of a name: as rasters, and the multidimensional one. */
 GDALDataset *open_view(GDALOpenInfo *info);

@@ -29,10 +29,7 @@ extern "C" void GDALRegister_Zarr3() {
     if (!GDAL_CHECK_VERSION("Zarr3") || GDALGetDriverByName("Zarr3") != nullptr)
         return;
     auto driver = std::make_unique<Zarr3Driver>();
-    driver->SetDescription("Zarr3");
-    zarr3::describe_driver(driver.get());
-    if (!zarr3::take_over()) /* one driver for a suffix */
-        /* GDAL looks at what is behind the last point: x.zarr.zip */
-        driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr zip ozx");
+    const bool is_second = zarr3::take_over(); /* one driver for a suffix */
+    zarr3::describe_driver(driver.get(), "Zarr3", !is_second);
     GetGDALDriverManager()->RegisterDriver(driver.release());
 }

@@ -150,9 +150,7 @@ bool take_over() {
     if (!CPLTestBool(CPLGetConfigOption("GDAL_ZARR3_TAKE_OVER", "NO")))
         return false;
     auto driver = std::make_unique<Zarr3StandIn>(step_aside());
-    driver->SetDescription("Zarr");
-    describe_driver(driver.get());
-    driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr zip ozx");
+    describe_driver(driver.get(), "Zarr", true);
     for (const char *item : {"COMPRESSORS", "BLOSC_COMPRESSORS", "FILTERS"}) {
         if (driver->own() != nullptr && driver->own()->GetMetadataItem(item) != nullptr)
             driver->SetMetadataItem(item, driver->own()->GetMetadataItem(item));

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "geo/affine.h"
 
-#include <cmath>
+#include "zarrbridge/multiscales.h"
 
 namespace zarr3 {
 
-/* GDAL and its callers invert these numbers; a transform that cannot be inverted is not used. */
 bool is_usable(const GeoTransform &t) {
-    for (const double value : t) {
-        if (!std::isfinite(value))
-            return false;
-    }
-    return t[1] * t[5] - t[2] * t[4] != 0;
+    return zb_place_is_usable(to_affine(t).data());
 }
 
 std::optional<GeoTransform> usable(const GeoTransform &t) {

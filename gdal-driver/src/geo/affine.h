@@ -10,7 +10,7 @@
 
 namespace zarr3 {
 
-/* Finite, and it can be inverted. */
+/* GDAL and its callers invert these numbers: zb_place_is_usable. */
 bool is_usable(const GeoTransform &transform);
 std::optional<GeoTransform> usable(const GeoTransform &transform);
 

@@ -221,7 +221,7 @@ enum zb_code CfGroup::write_no_grid_mapping(const std::string &before, Attribute
 bool CfGroup::defines(const Neighbour *there, const std::string &attributes) {
     const Json wanted = parse_json(attributes);
     return there != nullptr && is_mapping(there->node.get()) && wanted != nullptr &&
-           json_text(wanted.get()) == json_text(zb_node_attributes(there->node.get()));
+           zb_json_same(wanted.get(), zb_node_attributes(there->node.get()));
 }
 
 enum zb_code CfGroup::write_grid_mapping(const OGRSpatialReference *srs,

@@ -3,9 +3,8 @@
 
 #include <cmath>
 
-#include "array/attributes.h"
+#include "array/coordinates.h"
 #include "cpl_error.h"
-#include "zarrbridge/read.h"
 
 namespace zarr3 {
 
@@ -23,20 +22,10 @@ static std::vector<double> read_all(const NodePtr &node, uint64_t count) {
     }
     if (all != count || count == 0 || !zb_dtype_converts(info->dtype, number))
         return {};
-    std::vector<double> values(static_cast<size_t>(count));
     zb_error err = {};
-    zb_read read = {};
-    read.node = node.get();
-    read.view.data = values.data();
-    read.view.dtype = number;
-    if (zb_array_read(&read, 1, &err) != ZB_OK) {
+    std::vector<double> values = read_numbers(node.get(), count, &err);
+    if (values.empty())
         CPLDebug("ZARR3", "/%s: %s", zb_node_path(node.get()), err.message);
-        return {};
-    }
-    const double scale = attribute_number(node.get(), "scale_factor").value_or(1);
-    const double offset = attribute_number(node.get(), "add_offset").value_or(0);
-    for (double &value : values)
-        value = value * scale + offset;
     return values;
 }
 

@@ -127,16 +127,6 @@ static bool import_gdal(const CrsQuestion &asked, OGRSpatialReference *srs, std:
            import_crs(json_text(zb_json_get(crs, "projjson")), srs);
 }
 
-/* The spellings of degrees east and north that CF allows. */
-static bool is_degrees(const std::string &units, char direction) {
-    static constexpr const char *kEast[] = {"degrees_east", "degree_east", "degree_E",
-                                            "degrees_E",    "degreeE",     "degreesE"};
-    static constexpr const char *kNorth[] = {"degrees_north", "degree_north", "degree_N",
-                                             "degrees_N",     "degreeN",      "degreesN"};
-    const auto &spellings = direction == 'E' ? kEast : kNorth;
-    return std::find(std::begin(spellings), std::end(spellings), units) != std::end(spellings);
-}
-
 /* A grid mapping of ours for a raster without a CRS, whose coordinates may be those of others. */
 static bool denies_crs(const zb_node *array, NearbyNodes &around) {
     const NodePtr mapping =
@@ -148,8 +138,8 @@ static bool denies_crs(const zb_node *array, NearbyNodes &around) {
 
 static bool import_degrees(const CrsQuestion &asked, OGRSpatialReference *srs, std::string *why) {
     const std::string x = axis_units(asked.array, asked.axes.x, asked.around);
-    if (!is_degrees(x, 'E') ||
-        !is_degrees(axis_units(asked.array, asked.axes.y, asked.around), 'N'))
+    if (zb_degrees_axis(x.c_str()) != 'X' ||
+        zb_degrees_axis(axis_units(asked.array, asked.axes.y, asked.around).c_str()) != 'Y')
         return false;
     *why = "the grid mapping says that there is none";
     return !denies_crs(asked.array, asked.around) && import_crs("EPSG:4326", srs);

@@ -81,9 +81,9 @@ static std::string shape_of(int width, int height) {
     return "[" + std::to_string(height) + "," + std::to_string(width) + "]";
 }
 
-/* In the order of the spatial: convention. */
 static std::string affine_of(const GeoTransform &g) {
-    return json_numbers({g[1], g[2], g[0], g[4], g[5], g[3]});
+    const std::array<double, 6> place = to_affine(g);
+    return json_numbers({place.begin(), place.end()});
 }
 
 static void set_transform(const zb_node *array, const Layout &layout, const GeoTransform *t,

@@ -102,13 +102,6 @@ static std::optional<GeoTransform> place_of_coordinates(const zb_node *array, co
     return plotted;
 }
 
-/* True if the node states a place by the convention. */
-static bool states_place(const zb_node *node, NearbyNodes &around) {
-    const bool has = attribute(node, "spatial:transform") != nullptr ||
-                     attribute(node, "spatial:bbox") != nullptr;
-    return has && follows(node, ZB_CONVENTION_SPATIAL, around);
-}
-
 bool are_left_behind(const zb_node *array, const Axes &axes, NearbyNodes &around,
                      const OGRSpatialReference &srs) {
     const zb_array_info *info = zb_node_array(array);
@@ -120,8 +113,9 @@ bool are_left_behind(const zb_node *array, const Axes &axes, NearbyNodes &around
     layout.axes = axes;
     layout.width = static_cast<int>(info->shape[axes.x]);
     layout.height = static_cast<int>(info->shape[axes.y]);
+    const zb_nodes nodes = around.for_core();
     const std::optional<GeoTransform> own =
-        states_place(array, around) ? own_place(array, layout) : std::nullopt;
+        zb_place_is_stated(array, &nodes) ? own_place(array, layout) : std::nullopt;
     return own && place_of_coordinates(array, layout, around, &srs, *own);
 }
 

@@ -55,10 +55,7 @@ static Pipeline innermost(const zb_array_info *info) {
 }
 
 static std::string as_json(const zb_codec_info *codec) {
-    const std::string name = "{\"name\":" + json_quote(codec->name);
-    return codec->configuration == nullptr
-               ? name + "}"
-               : name + ",\"configuration\":" + compact_json(codec->configuration) + "}";
+    return json_of([codec](zb_json_writer *writer) { zb_codec_print(writer, codec); });
 }
 
 std::string compressor_of(const zb_node *array) {

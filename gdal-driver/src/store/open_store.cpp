@@ -40,8 +40,11 @@ static enum zb_code open_by_gdal(const std::string &address, bool create, zb_hie
     if (is_archive && create && becomes_archive(address))
         return create_memory_archive(address, out, err);
     zb_store *store = nullptr;
-    const enum zb_code code =
-        is_archive ? open_vsi_archive(address, &store, err) : open_vsi_store(address, &store, err);
+    std::string archive, folder;
+    const enum zb_code code = is_archive ? open_vsi_archive(address, &store, err)
+                              : split_vsizip_path(address, &archive, &folder)
+                                  ? open_vsizip_folder(archive, folder, address, &store, err)
+                                  : open_vsi_store(address, &store, err);
     return code == ZB_OK ? zb_hierarchy_over(store, out, err) : code;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "store/vsi_archive.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -99,15 +100,111 @@ bool names_memory_archive(const std::string &path) {
     return STARTS_WITH(path.c_str(), "/vsimem/") && names_vsi_archive(path);
 }
 
-enum zb_code open_vsi_archive(const std::string &path, zb_store **out, zb_error *err) {
+/* ---- Paths of /vsizip/ ---- */
+
+static bool is_file(const std::string &path) {
+    VSIStatBufL stat;
+    return VSIStatExL(path.c_str(), &stat, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
+           !VSI_ISDIR(stat.st_mode);
+}
+
+/* "a/../b" as "b", no doubled slashes, none at the ends. */
+static std::string plain_path(const std::string &path) {
+    std::vector<std::string> parts;
+    const CPLStringList given(CSLTokenizeString2(path.c_str(), "/\\", 0));
+    for (int i = 0; i < given.size(); i++) {
+        if (EQUAL(given[i], "..") && !parts.empty())
+            parts.pop_back();
+        else if (!EQUAL(given[i], "."))
+            parts.push_back(given[i]);
+    }
+    std::string plain;
+    for (const std::string &part : parts)
+        plain += (plain.empty() ? "" : "/") + part;
+    return plain;
+}
+
+static std::vector<std::string> archive_suffixes() {
+    std::vector<std::string> suffixes = {".zip", ".kmz", ".dwf", ".ods", ".xlsx", ".xlsm"};
+    const CPLStringList more(
+        CSLTokenizeString2(CPLGetConfigOption("CPL_VSIL_ZIP_ALLOWED_EXTENSIONS", ""), ", ", 0));
+    suffixes.insert(suffixes.end(), more.begin(), more.end());
+    return suffixes;
+}
+
+/* {archive}/inside, with braces inside the braces. */
+static bool split_braces(const std::string &rest, std::string *archive, std::string *inside) {
+    size_t depth = 0;
+    for (size_t i = 0; i < rest.size(); i++) {
+        depth += rest[i] == '{' ? 1 : 0;
+        depth -= rest[i] == '}' ? 1 : 0;
+        if (depth > 0)
+            continue;
+        *archive = rest.substr(1, i - 1);
+        *inside = plain_path(rest.substr(i + 1));
+        return is_file(*archive);
+    }
+    return false;
+}
+
+bool split_vsizip_path(const std::string &path, std::string *archive, std::string *inside) {
+    static const std::string kPrefix = "/vsizip/";
+    if (path.compare(0, kPrefix.size(), kPrefix) != 0)
+        return false;
+    std::string rest = path.substr(kPrefix.size());
+    if (!rest.empty() && rest[0] == '{')
+        return split_braces(rest, archive, inside);
+    if (STARTS_WITH(rest.c_str(), "vsi")) /* "/vsizip/vsicurl/...", with one slash */
+        rest = "/" + rest;
+    const std::vector<std::string> suffixes = archive_suffixes();
+    for (size_t i = 0; i < rest.size(); i++) {
+        for (const std::string &suffix : suffixes) {
+            const size_t end = i + suffix.size();
+            if (!EQUALN(rest.c_str() + i, suffix.c_str(), suffix.size()) ||
+                (end < rest.size() && rest[end] != '/') || !is_file(rest.substr(0, end)))
+                continue;
+            *archive = rest.substr(0, end);
+            *inside = plain_path(rest.substr(end));
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- Opening ---- */
+
+/* The store that an archive is an object of; *key: its name there. */
+static enum zb_code open_outer(const std::string &archive, zb_store **out, std::string *key,
+                               zb_error *err) {
+    *key = last_part(archive);
+    if (STARTS_WITH(archive.c_str(), "/vsi"))
+        return open_vsi_store(folder_of(archive), out, err);
+    const CoreText real(realpath(archive.c_str(), nullptr));
+    if (real == nullptr)
+        return zb_fail_errno(err, errno, "cannot open '%s'", archive.c_str());
+    *key = last_part(real.get());
+    return zb_store_open_fs(folder_of(real.get()).c_str(), out, err);
+}
+
+static enum zb_code open_in_archive(const std::string &archive, const char *folder,
+                                    const std::string &label, zb_store **out, zb_error *err) {
     zb_store *outer = nullptr;
-    const std::string folder = folder_of(path);
-    enum zb_code code = open_vsi_store(folder, &outer, err);
+    std::string key;
+    enum zb_code code = open_outer(archive, &outer, &key, err);
     if (code != ZB_OK)
         return code;
-    code = zb_store_open_zip(outer, path.c_str() + folder.size(), path.c_str(), out, err);
+    code = zb_store_open_zip(outer, key.c_str(), folder, label.c_str(), out, err);
     zb_store_release(outer);
     return code;
+}
+
+enum zb_code open_vsi_archive(const std::string &path, zb_store **out, zb_error *err) {
+    return open_in_archive(path, nullptr, path, out, err);
+}
+
+enum zb_code open_vsizip_folder(const std::string &archive, const std::string &folder,
+                                const std::string &path, zb_store **out, zb_error *err) {
+    return open_in_archive(archive, folder.c_str(), path, out, err);
 }
 
 enum zb_code create_memory_archive(const std::string &path, zb_hierarchy **out, zb_error *err) {

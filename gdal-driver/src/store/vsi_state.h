@@ -15,7 +15,6 @@ namespace zarr3 {
 struct VsiStore {
     zb_store base;
     std::string root;
-    std::string archive, inside; /* of a store in a zip archive: its file, and the path in it */
     CPLStringList options;       /* of GDAL, of the thread that opened the store alone */
     std::atomic<bool> is_sparse; /* the last chunk that was asked for is missing */
 };

@@ -2,9 +2,6 @@
 /*
  * VSI*L as the core's store interface.
  *
- * In a zip archive names may stand more than once; entries that GDAL would give an older version of
- * are read by us (zip_repeats.h).
- *
  * An object handle keeps the file open, so that all of its ranges come from one version. Systems
  * whose handles can read at an offset (PRead) are read by many threads at once; others take turns.
  * A version is known by size and modification time. The time has a resolution of a second at
@@ -39,12 +36,10 @@
 #include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "cpl_vsi_virtual.h"
-#include "store/node.h"
 #include "store/vsi_answers.h"
 #include "store/vsi_state.h"
 #include "store/vsi_web.h"
 #include "store/vsi_write.h"
-#include "store/zip_repeats.h"
 #include "zarrbridge/zarrbridge.h"
 
 namespace {
@@ -53,12 +48,10 @@ using zarr3::guarded;
 
 struct VsiObject {
     zb_object base;
-    zarr3::FileHandle file;         /* null of an entry that was unpacked */
-    uint64_t size;                  /* bytes */
-    bool web;                       /* from a server of any kind, which may send whole files only */
-    zarr3::ZipContent from_archive; /* its file is this one */
-    std::mutex lock_scope;          /* held by the one reader of systems without PRead, and
-                                       while an entry is unpacked */
+    zarr3::FileHandle file;
+    uint64_t size;         /* bytes */
+    bool web;              /* from a server of any kind, which may send whole files only */
+    std::mutex lock_scope; /* held by the one reader of systems without PRead */
 };
 
 /* The surroundings of a call to GDAL, in whatever thread: its errors go nowhere else, and its
@@ -86,48 +79,10 @@ class VsiCall {
     bool lends_ = false;
 };
 
-/* Looks for an entry that GDAL would not find, because others of its name stand before it. Fills
- *info when there is one. */
-enum zb_code find_in_archive(zb_store *store, const char *key,
-                             std::shared_ptr<const zarr3::ZipRepeats> *repeats,
-                             const zarr3::ZipEntry **entry, zb_object_info *info, zb_error *err) {
-    const zarr3::VsiStore *vsi = reinterpret_cast<zarr3::VsiStore *>(store);
-    *entry = nullptr;
-    if (vsi->archive.empty())
-        return ZB_OK;
-    const enum zb_code code = zarr3::find_zip_repeats(vsi->archive, repeats, err);
-    if (code == ZB_OK)
-        *entry = (*repeats)->find(zarr3::join_path(vsi->inside, key));
-    if (*entry == nullptr)
-        return code;
-    VSIStatBufL stat = {};
-    stat.st_mtime = static_cast<decltype(stat.st_mtime)>((*repeats)->file_time);
-    zarr3::fill_info(stat, info);
-    info->size = (*entry)->size;
-    info->is_packed = (*entry)->method != 0;
-    info->validator.word[1] = (*repeats)->file_size;
-    info->validator.word[2] = (*entry)->header;
-    return ZB_OK;
-}
-
-enum zb_code open_in_archive(zb_store *store, const zarr3::ZipEntry &entry, zb_object **out,
-                             zb_error *err) {
-    zarr3::ZipContent content;
-    const enum zb_code code = zarr3::open_zip_entry(
-        reinterpret_cast<zarr3::VsiStore *>(store)->archive, entry, &content, err);
-    if (code != ZB_OK)
-        return code;
-    zarr3::FileHandle file(content.file);
-    VsiObject *object =
-        new VsiObject{{store}, std::move(file), entry.size, false, std::move(content), {}};
-    *out = &object->base;
-    return ZB_OK;
-}
-
 zb_object *make_object(zb_store *store, const std::string &path, zarr3::FileHandle file,
                        uint64_t size) {
     const bool web = STARTS_WITH(path.c_str(), "/vsicurl/");
-    VsiObject *object = new VsiObject{{store}, std::move(file), size, web, {}, {}};
+    VsiObject *object = new VsiObject{{store}, std::move(file), size, web, {}};
     return &object->base;
 }
 
@@ -135,11 +90,6 @@ enum zb_code vsi_open(zb_store *store, const zb_open *open, zb_object **out, zb_
                       zb_error *err) {
     const VsiCall call(store);
     const char *key = open->key;
-    std::shared_ptr<const zarr3::ZipRepeats> repeats;
-    const zarr3::ZipEntry *entry;
-    const enum zb_code found = find_in_archive(store, key, &repeats, &entry, info, err);
-    if (found != ZB_OK || entry != nullptr)
-        return found != ZB_OK ? found : open_in_archive(store, *entry, out, err);
     const std::string path = zarr3::path_of(store, key);
     const enum zb_code code = zarr3::stat_path(path, info, err);
     if (zarr3::can_read_at_once(path))
@@ -167,13 +117,6 @@ enum zb_code vsi_open(zb_store *store, const zb_open *open, zb_object **out, zb_
 
 /* Reads as much of [offset, offset + length) as there is. False when the system fails. */
 bool read_at(VsiObject *object, uint64_t offset, size_t length, void *buffer, size_t *got) {
-    const zarr3::ZipContent &content = object->from_archive;
-    if (content.bytes != nullptr) {
-        memcpy(buffer, content.bytes.get() + offset, length);
-        *got = length;
-        return true;
-    }
-    offset += content.base;
     if (object->file->HasPRead()) {
         *got = object->file->PRead(buffer, length, offset); /* -1 when the system fails */
         return *got <= length;
@@ -187,19 +130,9 @@ bool read_at(VsiObject *object, uint64_t offset, size_t length, void *buffer, si
     return VSIFErrorL(file) == 0;
 }
 
-/* At the first read of a compressed entry. */
-enum zb_code unpack(VsiObject *object, zb_error *err) {
-    const std::lock_guard<std::mutex> guard(object->lock_scope);
-    return object->from_archive.is_packed ? zarr3::unpack_zip_entry(&object->from_archive, err)
-                                          : ZB_OK;
-}
-
 enum zb_code vsi_read(zb_object *base, zb_range *ranges, size_t count, zb_error *err) {
     const VsiCall call(base->store);
     VsiObject *object = reinterpret_cast<VsiObject *>(base);
-    const enum zb_code code = object->from_archive.entry.method != 0 ? unpack(object, err) : ZB_OK;
-    if (code != ZB_OK)
-        return code;
     for (size_t i = 0; i < count; i++) {
         zb_range &range = ranges[i];
         uint64_t offset = range.offset;
@@ -296,11 +229,7 @@ enum zb_code vsi_probe(zb_store *store, zb_probe *probe, zb_error *err) {
     if (probe->asks != ZB_ASK_INFO && zarr3::is_on_server(path))
         zarr3::forget_answers(path);
     const VsiCall call(store);
-    std::shared_ptr<const zarr3::ZipRepeats> repeats;
-    const zarr3::ZipEntry *entry;
-    const enum zb_code found =
-        find_in_archive(store, probe->name, &repeats, &entry, &probe->info, err);
-    return found != ZB_OK || entry != nullptr ? found : zarr3::stat_path(path, &probe->info, err);
+    return zarr3::stat_path(path, &probe->info, err);
 }
 
 enum zb_code vsi_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,
@@ -375,8 +304,7 @@ namespace zarr3 {
 
 enum zb_code open_vsi_store(const std::string &root, zb_store **out, zb_error *err) {
     std::unique_ptr<VsiStore> store(
-        new VsiStore{{}, root, "", "", CPLStringList(CPLGetThreadLocalConfigOptions()), {false}});
-    split_zip_path(root, &store->archive, &store->inside);
+        new VsiStore{{}, root, CPLStringList(CPLGetThreadLocalConfigOptions()), {false}});
     const bool is_local = VSIIsLocal(root.c_str());
     const bool is_memory = STARTS_WITH(root.c_str(), "/vsimem/");
     zb_store_hints hints = {};

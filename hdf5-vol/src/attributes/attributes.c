@@ -18,7 +18,7 @@
 #include "scales/dimensions.h"
 #include "scales/netcdf_numbers.h"
 #include "scales/scales.h"
-#include "scales/shown_attributes.h"
+#include "scales/stated_attributes.h"
 #include "tree/side.h"
 #include "tree/waiting.h"
 

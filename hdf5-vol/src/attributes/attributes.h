@@ -2,7 +2,7 @@
 /*
  * A node's attributes as HDF5 values (attribute.h), made from JSON on first use. Attributes that
  * the program creates and writes go into the list that was made. scales/dimensions.h and
- * scales/shown_attributes.h add those of HDF5's dimension scales.
+ * scales/stated_attributes.h add those of HDF5's dimension scales.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ATTRIBUTES_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ATTRIBUTES_H

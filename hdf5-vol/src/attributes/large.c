@@ -4,7 +4,7 @@
 
 #include "attributes/attribute_list.h"
 #include "attributes/large_attributes.h"
-#include "hdf5/element.h"
+#include "hdf5/stored_type.h"
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
 #include "tree/side.h"

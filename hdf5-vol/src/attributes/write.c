@@ -84,7 +84,7 @@ herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out) {
 }
 
 /* Names that HDF5 programs do not see cannot be theirs. */
-enum zb_code vol_attr_check_name(const char *name, zb_error *err) {
+static enum zb_code check_name(const char *name, zb_error *err) {
     if (!vol_text_is_utf8(name))
         return zb_fail(err, ZB_EUNSUPPORTED, "its name is not UTF-8; choose another one");
     if (strcmp(name, ZB_HDF5_EXTENSION) != 0)
@@ -98,7 +98,7 @@ static enum zb_code check(vol_node *owner, const char *name, hid_t type, hid_t s
     h5_lib *lib = owner->file->lib;
     vol_form *form = NULL;
     const hssize_t count = lib->H5Sget_select_npoints(space);
-    enum zb_code code = vol_attr_check_name(name, err);
+    enum zb_code code = check_name(name, err);
     if (!code)
         code = vol_waiting_check(owner, err);
     if (!code)
@@ -455,7 +455,7 @@ herr_t vol_attr_rename(vol_node *owner, const char *from, const char *to) {
         return 0;
     if (vol_attrs_find(attrs, to))
         return VOL_PUSH(lib, ATTR, EXISTS, "attribute '%s' exists already", to);
-    if (vol_attr_check_name(to, &err) != ZB_OK)
+    if (check_name(to, &err) != ZB_OK)
         return vol_attr_push_failed(lib, "rename", from, &err);
     const uint64_t known = vol_node_attrs_change(owner);
     if (!vol_node_unwritten(owner, from) && rename_in_document(owner, from, to) < 0)

@@ -8,7 +8,6 @@
 
 /* Fails when an attribute of this kind has no form in a store, or none can have the name. */
 herr_t vol_attr_check(vol_node *owner, const char *name, hid_t type, hid_t space);
-enum zb_code vol_attr_check_name(const char *name, zb_error *err);
 
 /* Zeroed elements for a dataspace; malloc'ed. Those that point at memory point at none. */
 herr_t vol_attr_zeros(h5_lib *lib, hid_t type, hid_t space, void **out);

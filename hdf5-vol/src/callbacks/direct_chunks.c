@@ -3,7 +3,7 @@
 #include "callbacks/direct_chunks.h"
 
 #include "create/creation_list.h"
-#include "create/filters.h"
+#include "create/codecs_to_filters.h"
 #include "data/transfer.h"
 #include "dataset/dataset.h"
 #include "hdf5/errors.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "copy/chunk_chains.h"
 
-#include "create/filters.h"
+#include "create/codecs_to_filters.h"
 #include "hdf5/errors.h"
 #include "hdf5/types.h"
 

@@ -26,7 +26,7 @@ const vol_copied *vol_copy_of(const vol_copy *copy, const vol_node *node) {
     return vol_map_get(&copy->nodes, node->token);
 }
 
-void vol_copy_release(const vol_copy *copy, const vol_copy_object *object) {
+static void release_object(const vol_copy *copy, const vol_copy_object *object) {
     if (!object->node)
         vol_release_id(copy->lib, object->id);
 }
@@ -84,7 +84,7 @@ static herr_t put_target(vol_copy *copy, const vol_copy_place *at, const vol_cop
     if (result < 0 || !*there)
         return result;
     result = put(copy, at, &object);
-    vol_copy_release(copy, &object);
+    release_object(copy, &object);
     return result;
 }
 
@@ -137,7 +137,7 @@ static herr_t put_later(vol_copy *copy, const later *one) {
     result = put(copy, &at, &object);
     if (result >= 0)
         vol_order_replace(vol_links_find(group, one->name), order);
-    vol_copy_release(copy, &object);
+    release_object(copy, &object);
     return result;
 }
 

@@ -79,7 +79,7 @@ typedef struct vol_copy_place {
 typedef struct vol_copy_source {
     /* Calls vol_copy_meet for the links of a group, whose copy is `to`. */
     herr_t (*each_link)(vol_copy *copy, const vol_copy_object *group, vol_copied *to);
-    /* The object that a link leads to, for vol_copy_release; *there: false where it leads
+    /* The object that a link leads to, which the walk releases; *there: false where it leads
        nowhere. */
     herr_t (*follow)(vol_copy *copy, const vol_copy_link *link, vol_copy_object *out, bool *there);
 } vol_copy_source;
@@ -126,7 +126,6 @@ void vol_copy_end(vol_copy *copy);
 
 /* For sources: copies a link of a group. */
 herr_t vol_copy_meet(vol_copy *copy, vol_copied *group, const vol_copy_link *link);
-void vol_copy_release(const vol_copy *copy, const vol_copy_object *object);
 
 /* The copy of a node; NULL when there is none. */
 const vol_copied *vol_copy_of(const vol_copy *copy, const vol_node *node);

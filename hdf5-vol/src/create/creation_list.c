@@ -3,7 +3,7 @@
 #include "create/creation_list.h"
 
 #include "attributes/elements.h"
-#include "create/filters.h"
+#include "create/codecs_to_filters.h"
 #include "create/list_properties.h"
 #include "create/pipeline.h"
 #include "create/zarr_properties.h"

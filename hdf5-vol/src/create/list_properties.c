@@ -2,7 +2,7 @@
 /* See list_properties.h. */
 #include "create/list_properties.h"
 
-#include "create/filters.h"
+#include "create/codecs_to_filters.h"
 #include "hdf5/errors.h"
 
 #include <stdlib.h>

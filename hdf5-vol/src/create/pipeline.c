@@ -8,9 +8,9 @@
 
 #include "create/zarr_properties.h"
 
-#include "create/filters.h"
+#include "create/codecs_to_filters.h"
 #include "dataset/dataset.h"
-#include "hdf5/element.h"
+#include "hdf5/stored_type.h"
 #include "hdf5/errors.h"
 #include "zarrbridge/limits.h"
 
@@ -35,47 +35,13 @@ static const zb_json *pipeline_of(const zb_node *array) {
 
 /* ---- Comparing pipelines ---- */
 
-static bool is_same_text(const char *a, const char *b) {
-    return a && b && strcmp(a, b) == 0;
-}
-
-/* Members count by their names, not by their order. Depth is bounded by the parser. */
-static bool is_same_json(const zb_json *a, const zb_json *b) {
-    const enum zb_json_kind kind = zb_json_kind_of(a);
-    if (kind != zb_json_kind_of(b) || zb_json_count(a) != zb_json_count(b))
-        return false;
-    bool same = true;
-    const zb_json *other = zb_json_first(b);
-    switch (kind) {
-    case ZB_JSON_NULL:
-        return true;
-    case ZB_JSON_BOOL:
-        return zb_json_bool(a) == zb_json_bool(b);
-    case ZB_JSON_NUMBER:
-        return is_same_text(zb_json_number(a), zb_json_number(b));
-    case ZB_JSON_STRING:
-        return is_same_text(zb_json_string(a), zb_json_string(b));
-    case ZB_JSON_OBJECT:
-    case ZB_JSON_ARRAY:
-        break;
-    }
-    for (const zb_json *item = zb_json_first(a); item && same; item = zb_json_next(item)) {
-        if (kind == ZB_JSON_OBJECT)
-            other = zb_json_get(b, zb_json_name(item));
-        same = other && is_same_json(item, other);
-        if (kind == ZB_JSON_ARRAY)
-            other = zb_json_next(other);
-    }
-    return same;
-}
-
 /* A missing configuration is an empty one. */
 static bool is_same_codec(const zb_codec_info *a, const zb_codec_info *b) {
     if (strcmp(a->name, b->name) != 0 || a->shard_level != b->shard_level)
         return false;
     if (zb_json_count(a->configuration) == 0 && zb_json_count(b->configuration) == 0)
         return true;
-    return is_same_json(a->configuration, b->configuration);
+    return zb_json_same(a->configuration, b->configuration);
 }
 
 static bool is_same_pipeline(const zb_array_info *a, const zb_array_info *b) {

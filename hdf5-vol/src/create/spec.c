@@ -4,7 +4,7 @@
 
 #include "attributes/elements.h"
 #include "create/creation_list.h"
-#include "create/filters.h"
+#include "create/codecs_to_filters.h"
 #include "create/pipeline.h"
 #include "create/zarr_properties.h"
 #include "dataset/dataset.h"

@@ -2,13 +2,13 @@
 /*
  * From HDF5's description of a new dataset (type, dataspace, creation list) to the core's.
  *
- * spec.c puts it together, codecs.c makes codecs of filters, pipeline.c takes a pipeline of codecs,
- * zarr_properties.c what only Zarr has.
+ * spec.c puts it together, filters_to_codecs.c makes codecs of filters, pipeline.c takes a pipeline
+ * of codecs, zarr_properties.c what only Zarr has.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
 #define ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
 
-#include "hdf5/element.h"
+#include "hdf5/stored_type.h"
 #include "tree/edit.h"
 #include "tree/waiting.h"
 

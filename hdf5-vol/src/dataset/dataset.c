@@ -4,7 +4,7 @@
 
 #include "dataset/labels.h"
 #include "dataset/max_shape.h"
-#include "hdf5/element.h"
+#include "hdf5/stored_type.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
 #include "hdf5/shown.h"

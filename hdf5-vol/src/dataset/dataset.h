@@ -38,7 +38,7 @@ hid_t vol_node_type(vol_node *dataset);
 const vol_held_type *vol_node_held_type(vol_node *dataset);
 /* Whether it is the one that side.h keeps, and not made of the Zarr type. */
 bool vol_node_has_own_type(vol_node *dataset);
-/* Whether its elements are texts that stand for elements of that type (hdf5/element.h). */
+/* Whether its elements are texts that stand for elements of that type (hdf5/stored_type.h). */
 bool vol_node_is_nested(vol_node *dataset);
 /* The elements as HDF5 sees them (hdf5/shown.h): what vol_node_type has a type for. Of size 0 when
    memory runs out. */

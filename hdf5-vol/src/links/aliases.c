@@ -101,22 +101,14 @@ enum zb_code vol_alias_each_group(const vol_node *node,
     return code;
 }
 
-static vol_link *find_alias(vol_node *node, const vol_node *top, bool is_below) {
+vol_link *vol_alias_outside(vol_node *node, const vol_node *top) {
     const vol_aliases *aliases = aliases_of(node);
     for (size_t i = 0; aliases && i < aliases->list.count; i++) {
         vol_link *alias = aliases->list.link[i];
-        if (!alias->group->loose && vol_place_is_below(alias->group, top) == is_below)
+        if (!alias->group->loose && !vol_place_is_below(alias->group, top))
             return alias;
     }
     return NULL;
-}
-
-vol_link *vol_alias_outside(vol_node *node, const vol_node *top) {
-    return find_alias(node, top, false);
-}
-
-vol_link *vol_alias_inside(vol_node *node, const vol_node *top) {
-    return find_alias(node, top, true);
 }
 
 /* ---- Making and removing ---- */

@@ -49,9 +49,6 @@ void vol_alias_remove(vol_link *link);
 /* An alias of the node that lies neither in `top` nor below it; NULL when there is none. */
 vol_link *vol_alias_outside(vol_node *node, const vol_node *top);
 
-/* One that lies in `top` or below it, likewise. */
-vol_link *vol_alias_inside(vol_node *node, const vol_node *top);
-
 /* Before a node is deleted, or moved for the first time: looks for all aliases that lie, or lead,
    below it. */
 enum zb_code vol_alias_gather(vol_node *top, zb_error *err);

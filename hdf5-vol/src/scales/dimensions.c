@@ -89,7 +89,8 @@ vol_node *vol_dims_scale(vol_node *dataset, uint32_t dim) {
     return vol_scales_first(dataset, vol_scales_names(dataset, scales, dim, dataset->name).list);
 }
 
-bool vol_dims_names_itself(const vol_node *node) {
+/* True if its own attributes say so, whatever is beside it. */
+static bool names_itself(const vol_node *node) {
     if (node->kind != VOL_DATASET || node->is_dimension)
         return node->is_dimension;
     const zb_array_info *info = zb_node_array(node->zarr);
@@ -108,7 +109,7 @@ bool vol_dims_is_scale(vol_node *node) {
     const zb_json *scales = vol_scales_get(node);
     if (scales && !node->is_dimension)
         return zb_json_get(scales, VOL_SCALE_CLASS) != NULL;
-    return vol_dims_names_itself(node) ||
+    return names_itself(node) ||
            (node->kind == VOL_DATASET && !node->is_dimension && serves_a_neighbour(node));
 }
 

@@ -9,9 +9,6 @@
 /* Whether the dataset is the scale of a dimension. */
 bool vol_dims_is_scale(vol_node *node);
 
-/* True if its own attributes say so, whatever is beside it. */
-bool vol_dims_names_itself(const vol_node *node);
-
 /* Adds DIMENSION_LABELS, DIMENSION_LIST, CLASS and NAME to the attributes of an array, made of
    dimension_names. False when memory runs out. */
 bool vol_dims_add(vol_attrs *attrs, vol_node *node);

@@ -14,7 +14,7 @@
 #include "scales/scale_names.h"
 #include "scales/scale_paths.h"
 #include "scales/scales.h"
-#include "scales/shown_attributes.h"
+#include "scales/stated_attributes.h"
 #include "tree/edit.h"
 #include "tree/waiting.h"
 

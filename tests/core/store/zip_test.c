@@ -130,7 +130,7 @@ static zb_store *new_outer(void) {
 }
 
 static enum zb_code open_zip(zb_store *outer, zb_store **out, zb_error *err) {
-    return zb_store_open_zip(outer, "d/x.zip", "x.zip", out, err);
+    return zb_store_open_zip(outer, "d/x.zip", NULL, "x.zip", out, err);
 }
 
 static void assert_holds(zb_store *store, const char *key, const char *expected) {
@@ -264,6 +264,32 @@ static void finds_the_root(void **state) {
 }
 
 /* What was opened stays as it was; what is asked next is of the new archive. */
+static void opens_a_folder(void **state) {
+    (void)state;
+    static const member members[] = {{"zarr.json", "{}", 0, 0, 0},
+                                     {"a/b/zarr.json", "{b}", 0, 0, 0},
+                                     {"a/b/c/0", "old", 0, 0, 0},
+                                     {"a/b/c/0", "chunk", 8, 0, 0},
+                                     {"a/bc", "beside", 0, 0, 0}};
+    zb_store *outer = new_outer(), *store;
+    zb_object_info info;
+    zb_error err;
+    PUT(outer, members, false, 0, "");
+    ASSERT_OK(zb_store_open_zip(outer, "d/x.zip", "a/b", "x.zip", &store, &err), err);
+    assert_holds(store, "zarr.json", "{b}");
+    assert_holds(store, "c/0", "chunk");
+    assert_lists(store, "", "c/ zarr.json ");
+    zb_store_release(store);
+    ASSERT_OK(zb_store_open_zip(outer, "d/x.zip", "a", "x.zip", &store, &err), err);
+    ASSERT_FAILS(zb_store_stat(store, "zarr.json", &info, &err), ZB_ENOTFOUND, err, "zarr.json");
+    assert_lists(store, "", "b/ bc ");
+    zb_store_release(store);
+    ASSERT_OK(zb_store_open_zip(outer, "d/x.zip", "", "x.zip", &store, &err), err);
+    assert_holds(store, "zarr.json", "{}");
+    zb_store_release(store);
+    zb_store_release(outer);
+}
+
 static void follows_changes(void **state) {
     (void)state;
     static const member old[] = {{"a", "old", 0, 0, 0}}, new[] = {{"a", "newer", 0, 0, 0}};
@@ -405,6 +431,7 @@ int main(void) {
         cmocka_unit_test(reads_all_forms),
         cmocka_unit_test(reads_ranges),
         cmocka_unit_test(finds_the_root),
+        cmocka_unit_test(opens_a_folder),
         cmocka_unit_test(follows_changes),
         cmocka_unit_test(refuses_what_it_cannot_read),
         cmocka_unit_test(unpacks_at_the_first_read),

@@ -437,6 +437,39 @@ static void owners_share_a_document(void **state) {
     zb_json_free(second);
 }
 
+static bool same(const char *a, const char *b) {
+    zb_json *x, *y;
+    zb_error err;
+    assert_int_equal(zb_json_parse(a, strlen(a), &x, &err), ZB_OK);
+    assert_int_equal(zb_json_parse(b, strlen(b), &y, &err), ZB_OK);
+    const bool is = zb_json_same(x, y);
+    assert_int_equal(is, zb_json_same(y, x));
+    zb_json_free(x);
+    zb_json_free(y);
+    return is;
+}
+
+static void compares_values(void **state) {
+    (void)state;
+    assert_true(same("{\"a\": [1, {\"b\": \"x\"}], \"c\": null}",
+                     " {\"c\":null,\"a\":[1,{\"b\":\"\\u0078\"}]}"));
+    static const char *const all[] = {
+        "null",  "false", "true",      "0",         "1",         "1.0",
+        "\"1\"", "\"\"",  "[]",        "[1]",       "[1,2]",     "[2,1]",
+        "[[1]]", "{}",    "{\"a\":1}", "{\"a\":2}", "{\"b\":1}", "{\"a\":1,\"b\":1}",
+        "[null]"};
+    const size_t count = sizeof all / sizeof *all;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++)
+            assert_int_equal(same(all[i], all[j]), i == j);
+    assert_true(zb_json_same(NULL, NULL));
+    zb_json *null;
+    assert_int_equal(zb_json_parse("null", 4, &null, NULL), ZB_OK);
+    assert_false(zb_json_same(null, NULL));
+    assert_false(zb_json_same(NULL, null));
+    zb_json_free(null);
+}
+
 int main(void) {
     setenv("ZARRBRIDGE_JSON_VALUES", "200000", 1);
     const struct CMUnitTest tests[] = {
@@ -455,6 +488,7 @@ int main(void) {
         cmocka_unit_test(finds_each_of_many_members),
         cmocka_unit_test(tells_where_values_stand),
         cmocka_unit_test(owners_share_a_document),
+        cmocka_unit_test(compares_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -528,14 +528,15 @@ static inline uint64_t zb_store_bandwidth_delay(const zb_store *store) {
    releases *out. */
 ZB_API enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err);
 
-/* A zip archive with a store in it, which is the object `key` of another store: at the archive's
-   root, or in the one folder there that is a store. Entries are stored or deflated; of several of
+/* A zip archive with a store in it, which is the object `key` of another store. The store lies in a
+   folder of the archive ("a/b", or "" for its root); NULL: at the root, or in the one folder there
+   that is a store. Entries are stored or deflated; of several of
    one name the last counts. It can only be read; a change of the archive is seen at the next
    question to the store. `label` names it in messages. ZB_EFORMAT for what is no archive, ZB_ELIMIT
    for a directory above the limit consolidated_bytes; errors of `outer`, which is retained. The
    caller releases *out. */
-ZB_API enum zb_code zb_store_open_zip(zb_store *outer, const char *key, const char *label,
-                                      zb_store **out, zb_error *err);
+ZB_API enum zb_code zb_store_open_zip(zb_store *outer, const char *key, const char *folder,
+                                      const char *label, zb_store **out, zb_error *err);
 
 /* A store by its name, as zb_hierarchy_open_with takes it. */
 ZB_API enum zb_code zb_store_open_with(const char *name, const zb_store_settings *settings,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stated dimension scales as attributes: see shown_attributes.h. */
-#include "scales/shown_attributes.h"
+/* Stated dimension scales as attributes: see stated_attributes.h. */
+#include "scales/stated_attributes.h"
 
 #include "attributes/exact.h"
 #include "hdf5/errors.h"

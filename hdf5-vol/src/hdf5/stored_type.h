@@ -10,8 +10,8 @@
  * Elements that point at others, or hold references, are texts to the core (nested): what these say
  * is up to attributes/elements.h.
  */
-#ifndef ZARRBRIDGE_HDF5_VOL_HDF5_ELEMENT_H
-#define ZARRBRIDGE_HDF5_VOL_HDF5_ELEMENT_H
+#ifndef ZARRBRIDGE_HDF5_VOL_HDF5_STORED_TYPE_H
+#define ZARRBRIDGE_HDF5_VOL_HDF5_STORED_TYPE_H
 
 #include "hdf5/library.h"
 #include "zarrbridge/zarrbridge.h"

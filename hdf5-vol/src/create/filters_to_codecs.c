@@ -3,11 +3,11 @@
  * HDF5's filters as codecs.
  *
  * The registry of codecs has none that only shuffles; blosc shuffles and compresses in one, so
- * shuffle with deflate, zstd or lz4 becomes blosc with zlib, zstd or lz4 inside (and filters.c
- * shows the first as it was). Filters that are compressors of blosc become blosc, too, since every
- * reader of Zarr has it; bzip2, which it has not, is numcodecs'.
+ * shuffle with deflate, zstd or lz4 becomes blosc with zlib, zstd or lz4 inside (and
+ * codecs_to_filters.c shows the first as it was). Filters that are compressors of blosc become
+ * blosc, too, since every reader of Zarr has it; bzip2, which it has not, is numcodecs'.
  */
-#include "create/filters.h"
+#include "create/codecs_to_filters.h"
 #include "create/spec.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The attributes by which HDF5 keeps dimension scales: which they are, and those that an HDF5
    program has stated, as they show. scales.h stores them. */
-#ifndef ZARRBRIDGE_HDF5_VOL_SCALES_SHOWN_ATTRIBUTES_H
-#define ZARRBRIDGE_HDF5_VOL_SCALES_SHOWN_ATTRIBUTES_H
+#ifndef ZARRBRIDGE_HDF5_VOL_SCALES_STATED_ATTRIBUTES_H
+#define ZARRBRIDGE_HDF5_VOL_SCALES_STATED_ATTRIBUTES_H
 
 #include "attributes/attribute.h"
 

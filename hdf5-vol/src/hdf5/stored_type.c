@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See element.h. */
-#include "hdf5/element.h"
+/* See stored_type.h. */
+#include "hdf5/stored_type.h"
 
 #include "hdf5/errors.h"
 #include "hdf5/times.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Codecs as HDF5's filters: the way back from codecs.c. */
-#ifndef ZARRBRIDGE_HDF5_VOL_CREATE_FILTERS_H
-#define ZARRBRIDGE_HDF5_VOL_CREATE_FILTERS_H
+/* Codecs as HDF5's filters: the way back from filters_to_codecs.c. */
+#ifndef ZARRBRIDGE_HDF5_VOL_CREATE_CODECS_TO_FILTERS_H
+#define ZARRBRIDGE_HDF5_VOL_CREATE_CODECS_TO_FILTERS_H
 
 #include "hdf5/library.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See filters.h. */
-#include "create/filters.h"
+/* See codecs_to_filters.h. */
+#include "create/codecs_to_filters.h"
 
 #include "data/transfer_list.h"
 #include "hdf5/errors.h"
@@ -54,7 +54,7 @@ static unsigned chunk_bytes(const zb_array_info *info) {
     return bytes < UINT32_MAX ? (unsigned)bytes : UINT32_MAX;
 }
 
-/* The blosc that codecs.c made of HDF5's own two filters shows as those. */
+/* The blosc that filters_to_codecs.c made of HDF5's own two filters shows as those. */
 static void add_blosc(h5_lib *lib, hid_t dcpl, const zb_codec_info *codec,
                       const zb_array_info *info) {
     const unsigned element_size = zb_dtype_is_variable(info->dtype) ? 1 : info->dtype.size;
