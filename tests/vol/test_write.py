@@ -431,3 +431,70 @@ def test_a_part_of_complex_numbers_goes_beside_what_waits(path):
         space.select_hyperslab((2,), (4,))
         d.id.write(h5py.h5s.create_simple((4,)), space, real)
         assert list(d[...]) == [0, 1j, 10 + 2j, 11 + 3j, 12 + 4j, 13 + 5j, 6j, 0, 0]
+
+
+REOPENED = """
+import sys, h5py, numpy as np
+def written():
+    return next(int(line.split()[1]) for line in open("/proc/self/io") if line.startswith("wchar"))
+f = h5py.File(sys.argv[1], "r+")
+before = written()
+for i in range(8):
+    for name in "ab":  # each opens the dataset and closes it
+        f[name][8 * i:8 * i + 8] = np.random.default_rng(i).integers(0, 2**60, (8, 256))
+f.flush()
+print(written() - before)
+f["a"][0, 0] = -1
+f.close()
+"""
+
+
+@pytest.fixture
+def shards(path):
+    """Two arrays of one shard each, of eight inner chunks."""
+    root = zarr.open_group(path, mode="w", zarr_format=3)
+    for name in "ab":
+        root.create_array(name, shape=(64, 256), dtype="i8", chunks=(8, 256), shards=(64, 256))
+    return Path(path)
+
+
+def shard_size(shards):
+    return sum((shards / name / "c/0/0").stat().st_size for name in "ab")
+
+
+def random_blocks():
+    return np.concatenate([np.random.default_rng(i).integers(0, 2**60, (8, 256)) for i in range(8)])
+
+
+def test_parts_through_reopened_datasets_are_stored_once(path, shards):
+    written = int(run_python(REOPENED, path))
+    assert shard_size(shards) / 2 < written < 1.5 * shard_size(shards)
+    want = random_blocks()
+    check(path, "b", want)
+    want[0, 0] = -1
+    check(path, "a", want)
+
+
+def test_a_kill_loses_what_waits_of_closed_datasets(path, shards):
+    """Reading it stores it, as a flush does."""
+    run_python(REOPENED, path)
+    want = zarr.open(path, mode="r")["a"][...]
+    run_python("import sys, os, h5py\n"
+               "f = h5py.File(sys.argv[1], 'r+')\n"
+               "f['a'][0, 1] = 7; f.flush(); f['a'][1, 1] = 8\n"
+               "f['b'][2, 1] = 9; assert f['b'][2, 1] == 9; os._exit(0)", path)
+    assert zarr.open(path, mode="r")["b"][2, 1] == 9
+    want[0, 1] = 7
+    check(path, "a", want)
+
+
+def test_closed_datasets_wait_in_half_of_the_budget(path, shards, monkeypatch):
+    """Then they are stored as they are closed, or when another one is written."""
+    monkeypatch.setenv("ZARRBRIDGE_WRITE_CACHE_BYTES", "100000")
+    run_python("import sys, os, h5py\n"
+               "f = h5py.File(sys.argv[1], 'r+')\n"
+               "for i in range(8):\n"
+               "    for name in 'ab': f[name][8 * i, 0] = i + 1\n"
+               "os._exit(0)", path)
+    stored = [zarr.open(path, mode="r")[name][::8, 0] for name in "ab"]
+    assert all(np.count_nonzero(one) >= 4 for one in stored)
