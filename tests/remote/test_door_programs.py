@@ -1,4 +1,4 @@
-#SPDX - License - Identifier : MIT
+# SPDX-License-Identifier: MIT
 """Programs of netCDF on stores on the network, through a door: as on a native copy."""
 
 import importlib.util
@@ -25,7 +25,7 @@ with netCDF4.Dataset("x.nc") as f:
     for name, v in f.variables.items(): print(name, v.dimensions, v.__dict__, v[...].tolist())
 """
 R = 'library(ncdf4); f <- nc_open("x.nc"); print(ncvar_get(f, "t")); print(ncatt_get(f, 0))'
-#Programs, and what is written as out.nc where it is in the line.
+# Programs, and what is written as out.nc where it is in the line.
 LINES = {
     "ncdump": ["ncdump", "x.nc"],
     "nccopy": ["nccopy", "-4", "x.nc", "out.nc"],
@@ -68,9 +68,7 @@ def far(request, tmp_path, certificate):
     if request.param == "https":
         make_cube(served / "x.zarr")
         with SimServer(served, certificate=certificate) as server:
-            yield server.url + "/x.zarr", HASTY | {
-    "CURL_CA_BUNDLE" : certificate[0]
-}
+            yield server.url + "/x.zarr", HASTY | {"CURL_CA_BUNDLE": certificate[0]}
     else:
         (served / "bucket").mkdir()
         make_cube(served / "bucket/x.zarr")

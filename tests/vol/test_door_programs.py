@@ -1,4 +1,4 @@
-#SPDX - License - Identifier : MIT
+# SPDX-License-Identifier: MIT
 """Programs that insist on a file, on stores of all libraries through doors: they print, and write, what they do with a
 native copy of the same data. The copy has the values that zarr-python reads.
 
@@ -31,12 +31,11 @@ CUBES = ("xarray", "netcdf", "zarr", "h5py")  # where t has a time
 GROWS = ("netcdf", "h5py")  # and that is an unlimited dimension
 WITHOUT_GROUPS = ("xarray",)
 
-#Prints all that there is, with its values.
+# Prints all that there is, with its values.
 NETCDF4 = """
 import sys, netCDF4, numpy as np
 def show(group):
-    print(group.path, {
-name: (len(d), d.isunlimited()) for name, d in group.dimensions.items()}, group.__dict__)
+    print(group.path, {name: (len(d), d.isunlimited()) for name, d in group.dimensions.items()}, group.__dict__)
     print(sorted(group.enumtypes), sorted(group.cmptypes))
     for name, v in group.variables.items():
         print(name, v.dtype, v.dimensions, v.shape, v.__dict__)
@@ -49,12 +48,9 @@ NETCDF4_APPENDS = """
 import sys, netCDF4
 with netCDF4.Dataset(sys.argv[1], "a") as file:
     t = file["t"]
-    t.units = "degC";
-t[0] = 7;
-t[6] = 8;
-file["packed"][6] = 9 t.new = [ 1.5, 2.5 ];
-file.renameVariable("t", "u");
-file.createVariable("v", "i4", ("lat", )) [:] = range(8) group = file.createGroup("late"); group.note = "é"
+    t.units = "degC"; t[0] = 7; t[6] = 8; file["packed"][6] = 9
+    t.new = [1.5, 2.5]; file.renameVariable("t", "u"); file.createVariable("v", "i4", ("lat",))[:] = range(8)
+    group = file.createGroup("late"); group.note = "é"
 """
 
 XARRAY = """
@@ -144,7 +140,7 @@ PROGRAMS = {
     "nccopy": Program("nccopy -4 -d 1 -s" + OUT, ("netcdf", "xarray", "zarr", "h5py", "gdal")),
     "nccopy-classic": Program("nccopy -V time,lat,lon,t -k classic" + OUT, ("xarray",)),
     "ncdump-times": Program("ncdump -v time,t -p 9,17 -t x.nc"),
-#NCO's ten
+    # NCO's ten
     "ncks": Program("ncks -h -4 -v t -d time,1,3 -d lat,,,2" + OUT),
     "ncks-groups": Program("ncks -h -4" + OUT, ("zarr", "xarray", "gdal")),
     "ncks-appends": Program("ncks -h -4 -v t x.nc out.nc && ncks -h -A -v lat,lon x.nc out.nc"),
@@ -162,7 +158,7 @@ PROGRAMS = {
     "ncrcat": Program("ncrcat -h -4 -v t -d time,1,2 x.nc x.nc out.nc", GROWS),
     "nco-pipeline": Program("ncks -h -4 -v t --mk_rec_dmn time x.nc a.nc && ncrcat -h -4 a.nc a.nc b.nc && "
                             "ncra -h -4 --mro -d time,,,6,6 b.nc c.nc && ncwa -h -4 -a lat c.nc out.nc"),
-#CDO
+    # CDO
     "cdo-info": Program("cdo -s sinfon x.nc | grep -v 'File format'; cdo -s infon x.nc; cdo -s showtimestamp x.nc; "
                         "cdo -s griddes -selname,t x.nc", ALL),
     "cdo-select": Program(CDO + "-selname,t -seltimestep,2/4 -sellonlatbox,30,200,-40,60" + OUT,
@@ -296,9 +292,8 @@ def outcome(tmp_path, line, **variables):
     said = {way: process.communicate(timeout=1200) for way, process in running.items()}
     for way, process in running.items():
         assert process.returncode == 0, f"{way}: {line}\n{said[way][0][-2000:]}{said[way][1]}"
-    return {
-way: said[way][0] for way in WAYS
-}
+    return {way: said[way][0] for way in WAYS}
+
 
 def check_same(tmp_path, line, writes_x=False, **variables):
     told = outcome(tmp_path, line, **variables)
@@ -352,7 +347,8 @@ def test_other_libraries_read_what_programs_write(have, folder_of, tmp_path, nam
     array = zarr.open_group(tmp_path / "door/out.nc.zarr", mode="r")["t"]
     assert np.allclose(array[...].reshape(values.shape), values)
 
-#-- -- ncview's window ----
+
+# ---- ncview's window ----
 
 class Screen:
     """An X server without a screen, whose picture is a file (of xwd's format)."""
@@ -413,7 +409,8 @@ def test_ncview_shows_the_same_picture(have, folder_of, tmp_path):
                     assert screen.wait(lambda p: np.array_equal(p, pictures["native"])), "the pictures differ"
                 ncview.terminate()
 
-#-- -- Packages of the index -- --
+
+# ---- Packages of the index ----
 
 WHEELS = ("netCDF4==1.7.5.1.post1", "dask==2026.8.0")
 

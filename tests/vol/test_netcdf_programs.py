@@ -1,4 +1,4 @@
-#SPDX - License - Identifier : MIT
+# SPDX-License-Identifier: MIT
 """Programs of netCDF, on a native file and on a door: the same calls, the same answers, and a store that other Zarr
 programs open."""
 
@@ -55,7 +55,8 @@ def same(paths):
 def array(paths, name):
     return zarr.open_array(paths[1].with_suffix(".zarr") / name, mode="r")
 
-#-- -- Unlimited dimensions -- --
+
+# ---- Unlimited dimensions ----
 
 def test_variables_are_as_long_as_their_unlimited_dimension(both):
     """netCDF makes only those longer that it writes, and reads fill values behind the end of the others."""
@@ -121,7 +122,8 @@ def test_a_loaded_netcdf_makes_no_program_netcdf(tmp_path):
         f.create_dataset("v", (2,), maxshape=(None,)).dims[0].attach_scale(f["t"])
     assert zarr.open_array(tmp_path / "h.zarr/v", mode="r").shape == (2,)
 
-#-- -- Two programs at once -- --
+
+# ---- Two programs at once ----
 
 OTHER = """
 import sys, netCDF4
@@ -155,8 +157,7 @@ def test_two_programs_add_to_different_variables(tmp_path):
         assert f["a"][:].tolist() == [1, 2, 3, 4, 5, 6, 70, 8]
         assert f["b"][:].filled().tolist() == [1, 2, 3, 14, 15, -1, -1, 17]
         assert f["theirs"].dimensions == f["ours"].dimensions == ("time", "x") and (f.ta, f.tb) == (1, 1)
-        assert {v.shape[0] for v in f.variables.values()
-} == {8}
+        assert {v.shape[0] for v in f.variables.values()} == {8}
         assert f["theirs"][1].tolist() == [7, 7] and f["ours"][0].tolist() == [6, 6]
     with netCDF4.Dataset(path, "a") as f:
         f.title = "what was made since the first one opened it is lengthened by the next one that writes"
@@ -252,9 +253,7 @@ def test_two_programs_define_dimensions(tmp_path, kinds, group):
     store = path.with_suffix(".zarr")
     before = {p: p.read_bytes() for p in store.rglob("zarr.json")}
     check()
-    assert before == {
-p: p.read_bytes() for p in store.rglob("zarr.json")
-}
+    assert before == {p: p.read_bytes() for p in store.rglob("zarr.json")}
     with netCDF4.Dataset(path, "a") as f:  # stores other numbers, and goes on behind them
         f.createDimension("r", 5)
         f.createVariable("of_r", "i4", ("r", "p"))[:] = 5
@@ -266,7 +265,8 @@ p: p.read_bytes() for p in store.rglob("zarr.json")
              for p in store.rglob("zarr.json") if '"array"' in p.read_text()}
     assert names["of_p"] == ("p", "x") and names["of_q"] == ("q", "x") and names["of_r"] == ("r", "p")
 
-#-- -- Other models and formats -- --
+
+# ---- Other models and formats ----
 
 def test_the_classic_model(both):
     """It is kept, and what it does not allow is refused in the words of a native file."""
@@ -291,18 +291,16 @@ def test_the_classic_model(both):
 OLD_FORMAT = """
 import sys, netCDF4
 try:
-    netCDF4
-        .Dataset(sys.argv[1], "w", format = sys.argv[2]) except PermissionError
-            : print("refused") ""
-                               "
+    netCDF4.Dataset(sys.argv[1], "w", format=sys.argv[2])
+except PermissionError:
+    print("refused")
+"""
 
-              @pytest.mark.parametrize(
-                  "kind", [ "NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA" ]) def
-              test_files_of_netcdf_3_over_a_door_are_refused(kind)
-            : ""
-              "They ask no HDF5: that nobody may write the door keeps them from it. netCDF itself then removes what it could
-              not write,
-        as it does with a file; the store stays. Root may write, and is not asked here."""
+
+@pytest.mark.parametrize("kind", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
+def test_files_of_netcdf_3_over_a_door_are_refused(kind):
+    """They ask no HDF5: that nobody may write the door keeps them from it. netCDF itself then removes what it could
+    not write, as it does with a file; the store stays. Root may write, and is not asked here."""
     with tempfile.TemporaryDirectory() as folder:
         path, native = new_door(Path(folder)), Path(folder) / "native.nc"
         native.write_bytes(path.read_bytes())
@@ -327,7 +325,8 @@ def test_parallel_calls_say_why(tmp_path):
         pytest.skip("this netCDF is built with MPI")
     assert b"Parallel operation" in library.nc_strerror(code)
 
-#-- -- Dimensions of one name -- --
+
+# ---- Dimensions of one name ----
 
 def test_a_group_has_a_dimension_called_as_one_above(both):
     """A variable below has that of above, made before its group had one, and there is no array of that name."""
@@ -342,7 +341,8 @@ def test_a_group_has_a_dimension_called_as_one_above(both):
     text = dump(both[0])
     assert dump(both[1]) == text and "int v(/b)" in text and "int w(b)" in text
 
-#-- -- Stores that netCDF has not made -- --
+
+# ---- Stores that netCDF has not made ----
 
 def foreign(folder, coordinates):
     """A store as zarr-python makes one, with a door, and a native copy of it."""
@@ -419,6 +419,7 @@ def test_a_dimension_without_a_variable_is_renamed_by_netcdf_alone(both):
         appended(path, lambda f: f.renameDimension("d", "e"))
     assert "e = 3 ;" in same(both)
 
+
 def test_scales_of_names_are_detached_and_follow_moves(tmp_path):
     """h5py on what zarr-python has made: what names alone attach is among the references of a scale."""
     import h5py
@@ -438,7 +439,8 @@ def test_scales_of_names_are_detached_and_follow_moves(tmp_path):
         assert [(f[ref].name, dim) for ref, dim in f["y"].attrs["REFERENCE_LIST"]] == [("/t", 1)]
         assert h5py.h5ds.is_attached(f["t"].id, f["y"].id, 1)
 
-#-- -- Coordinates of two dimensions -- --
+
+# ---- Coordinates of two dimensions ----
 
 @pytest.mark.parametrize("moved", ["a/w", "a/g"])
 @pytest.mark.parametrize("target", ["b", "c"])

@@ -18,7 +18,7 @@
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
 #include "links/link_order.h"
-#include "scales/netcdf_numbers.h"
+#include "scales/store_numbers.h"
 #include "tree/absent.h"
 #include "tree/waiting_store.h"
 

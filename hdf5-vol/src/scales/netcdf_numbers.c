@@ -3,8 +3,6 @@
 #include "scales/netcdf_numbers.h"
 
 #include "attributes/exact.h"
-#include "attributes/write.h"
-#include "hdf5/errors.h"
 #include "links/links.h"
 #include "scales/dimensions.h"
 #include "scales/scale_names.h"
@@ -12,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_number(const vol_node *node, uint64_t *out) {
+bool vol_numbers_stored(const vol_node *node, uint64_t *out) {
     return zb_json_uint64(vol_attribute(node, VOL_NETCDF_NUMBER), out) && *out < INT32_MAX;
 }
 
@@ -37,7 +35,7 @@ static bool take(numbering *all, vol_node *scale, uint64_t number) {
 
 static void take_stored(vol_node *node, numbering *all) {
     uint64_t number;
-    if (vol_dims_is_scale(node) && has_number(node, &number))
+    if (vol_dims_is_scale(node) && vol_numbers_stored(node, &number))
         take(all, node, number);
 }
 
@@ -52,8 +50,7 @@ static void take_next(vol_node *node, numbering *all) {
         all->next = node->dimension_number;
 }
 
-/* The number of the scale that a dimension has; of one that has none, one that is none. */
-static uint64_t number_of(vol_node *dataset, uint32_t d) {
+uint64_t vol_numbers_of(vol_node *dataset, uint32_t d) {
     const vol_node *scale = vol_dims_scale(dataset, d);
     return scale && scale->dimension_number > 0 ? scale->dimension_number - 1 : UINT64_MAX;
 }
@@ -67,7 +64,7 @@ static void compare(vol_node *node, numbering *all) {
         zb_json_count(numbers) != zb_node_array(node->zarr)->ndim)
         return;
     for (const zb_json *one = zb_json_first(numbers); one; one = zb_json_next(one), d++) {
-        const uint64_t its = number_of(node, d);
+        const uint64_t its = vol_numbers_of(node, d);
         all->clashes |= its != UINT64_MAX && (!zb_json_uint64(one, &number) || number != its);
     }
 }
@@ -114,7 +111,7 @@ static void write_numbers(zb_json_writer *out, vol_node *dataset) {
     const uint32_t ndim = zb_node_array(dataset->zarr)->ndim;
     zb_json_begin_array(out);
     for (uint32_t d = 0; d < ndim; d++)
-        zb_json_write_uint64(out, number_of(dataset, d));
+        zb_json_write_uint64(out, vol_numbers_of(dataset, d));
     zb_json_end_array(out);
 }
 
@@ -147,12 +144,10 @@ static zb_json *print(vol_node *dataset, const char *name, bool is_list) {
     return both;
 }
 
-/* Whether all dimensions have a scale. netCDF makes up dimensions for a dataset that has neither
-   scales nor numbers. */
-static bool is_numbered(vol_node *dataset) {
+bool vol_numbers_have_all(vol_node *dataset) {
     const uint32_t ndim = zb_node_array(dataset->zarr)->ndim;
     uint32_t d = 0;
-    while (d < ndim && number_of(dataset, d) != UINT64_MAX)
+    while (d < ndim && vol_numbers_of(dataset, d) != UINT64_MAX)
         d++;
     return d == ndim;
 }
@@ -162,7 +157,7 @@ static void show(vol_attrs *attrs, vol_node *dataset, const char *name, bool is_
     if (is_list ? !is_there : dataset->dimension_number == 0)
         return;
     vol_attrs_remove(attrs, name);
-    if (is_list && !is_numbered(dataset))
+    if (is_list && !vol_numbers_have_all(dataset))
         return;
     zb_json *both = print(dataset, name, is_list);
     attrs->numbered = false;
@@ -188,71 +183,4 @@ void vol_numbers_complete(vol_attrs *attrs, vol_node *node, const char *name) {
         return;
     *shown = true;
     show(attrs, node, name, is_list);
-}
-
-/* ---- Storing ---- */
-
-/* Whether a dataset below a node has a number, or numbers of its dimensions. */
-static bool find_number(const vol_node *node) {
-    if (node->kind == VOL_DATASET &&
-        (vol_attribute(node, VOL_NETCDF_NUMBER) || vol_attribute(node, VOL_NETCDF_NUMBERS)))
-        return true;
-    size_t at = 0;
-    for (const vol_node *child; (child = vol_links_opened(node, &at));)
-        if (find_number(child))
-            return true;
-    return false;
-}
-
-/* count: 0 for a scalar. */
-static enum zb_code store_numbers(vol_node *node, const char *name, const int *numbers,
-                                  hsize_t count, zb_error *err) {
-    h5_lib *lib = node->file->lib;
-    const hid_t type = *lib->H5T_NATIVE_INT_g;
-    const hid_t space = count ? lib->H5Screate_simple(1, &count, NULL) : lib->H5Screate(H5S_SCALAR);
-    const vol_attr_value value = {.name = name,
-                                  .type = type,
-                                  .space = space,
-                                  .dxpl = *lib->H5P_LST_DATASET_XFER_ID_g,
-                                  .data = numbers};
-    const herr_t result = space < 0 ? -1 : vol_attr_store(node, &value, type);
-    vol_release_id(lib, space);
-    return result < 0 ? zb_fail(err, ZB_EIO, "no number for a dimension") : ZB_OK;
-}
-
-static enum zb_code store_list(vol_node *node, zb_error *err) {
-    const uint32_t ndim = zb_node_array(node->zarr)->ndim;
-    int numbers[ZB_MAX_NDIM];
-    if (ndim == 0 || !vol_attribute(node, VOL_NETCDF_NUMBERS) || !is_numbered(node))
-        return ZB_OK;
-    for (uint32_t d = 0; d < ndim; d++)
-        numbers[d] = (int)number_of(node, d);
-    return store_numbers(node, VOL_NETCDF_NUMBERS, numbers, ndim, err);
-}
-
-static enum zb_code store(vol_node *node, zb_error *err) {
-    uint64_t known;
-    const int number = (int)node->dimension_number - 1;
-    const bool is_scale = number >= 0 && vol_dims_is_scale(node);
-    if (is_scale && (node->is_renumbered || !has_number(node, &known))) {
-        const enum zb_code code = store_numbers(node, VOL_NETCDF_NUMBER, &number, 0, err);
-        if (code)
-            return code;
-    }
-    return node->is_renumbered ? store_list(node, err) : ZB_OK;
-}
-
-static enum zb_code unmark(vol_node *node, zb_error *err) {
-    (void)err;
-    node->is_renumbered = false;
-    return ZB_OK;
-}
-
-herr_t vol_numbers_store(vol_file *file) {
-    if (!file->numbers_settled || !find_number(file->root))
-        return 0;
-    if (vol_node_each_below(file->root, store, NULL))
-        return -1;
-    vol_node_each_below(file->root, unmark, NULL);
-    return 0;
 }

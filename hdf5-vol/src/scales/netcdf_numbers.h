@@ -28,7 +28,14 @@
    The first time for a file it opens all datasets, as netCDF does. */
 void vol_numbers_complete(vol_attrs *attrs, vol_node *node, const char *name);
 
-/* Stores the numbers of all open scales, if there is any. Pushes errors and returns -1. */
-herr_t vol_numbers_store(vol_file *file);
+/* The number that the document of a scale has. False: none. */
+bool vol_numbers_stored(const vol_node *node, uint64_t *out);
+
+/* The number of the scale that a dimension has; of one that has none, one that is none. */
+uint64_t vol_numbers_of(vol_node *dataset, uint32_t d);
+
+/* Whether all dimensions have a scale. netCDF makes up dimensions for a dataset that has neither
+   scales nor numbers. */
+bool vol_numbers_have_all(vol_node *dataset);
 
 #endif
