@@ -136,9 +136,7 @@ static herr_t vol_dataset_close(void *obj, hid_t dxpl, void **req) {
         return vol_object_closed(object,
                                  lib->H5VLdataset_close(object->under, lib->native, dxpl, req));
     if (vol_node_ids(object->node) == 1) {
-        /* No later call would tell of data whose file id is closed, or whose node has no link. */
-        vol_writer_end(object->node,
-                       object->handle->files > 0 && !object->node->loose && !lib->stopping);
+        vol_writer_close(object->node, NULL);
         vol_deleted_forget(object->node);
     }
     vol_object_free(object);

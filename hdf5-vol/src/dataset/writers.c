@@ -6,58 +6,7 @@
 #include "file/owners.h"
 #include "tree/tree.h"
 
-#include "zarrbridge/limits.h"
 #include "zarrbridge/write.h"
-
-/* ---- Those that rest ---- */
-
-static void rest_no_more(vol_node *dataset) {
-    vol_writing *own = &dataset->writing;
-    if (!own->rests)
-        return;
-    *(own->before ? &own->before->writing.behind : &dataset->file->lib->resting) = own->behind;
-    if (own->behind)
-        own->behind->writing.before = own->before;
-    own->before = own->behind = NULL;
-    own->rests = false;
-}
-
-static void rest(vol_node *dataset) {
-    vol_node **first = &dataset->file->lib->resting;
-    dataset->writing.behind = *first;
-    if (*first)
-        (*first)->writing.before = dataset;
-    *first = dataset;
-    dataset->writing.rests = true;
-}
-
-/* Data that waited for a flush must not make the writers of open datasets store early. False: too
-   much waits, none of it in datasets that rest. */
-static bool make_room(h5_lib *lib) {
-    const uint64_t most = zb_limits_get()->write_cache_bytes / 2;
-    const bool is_full = zb_writers_waiting_bytes() > most;
-    for (vol_node *one; is_full && (one = lib->resting) != NULL;) {
-        rest_no_more(one); /* what cannot be stored waits, but is not tried again here */
-        vol_writer_close(one, NULL);
-    }
-    return zb_writers_waiting_bytes() <= most;
-}
-
-static bool waits(const vol_node *dataset) {
-    const uint64_t start[ZB_MAX_NDIM] = {0};
-    return dataset->writing.writer &&
-           zb_writer_waits(dataset->writing.writer, start, zb_node_array(dataset->zarr)->shape);
-}
-
-void vol_writer_end(vol_node *dataset, bool may_rest) {
-    rest_no_more(dataset);
-    if (may_rest && waits(dataset) && make_room(dataset->file->lib))
-        rest(dataset);
-    else
-        vol_writer_close(dataset, NULL);
-}
-
-/* ---- Each ---- */
 
 enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
     const vol_options *chosen = &dataset->file->options;
@@ -67,9 +16,6 @@ enum zb_code vol_writer_get(vol_node *dataset, zb_writer **out, zb_error *err) {
                                       .strategy = sharded ? chosen->strategy : ZB_REWRITE};
     enum zb_code code = ZB_OK;
     vol_owners_note(dataset);
-    rest_no_more(dataset);
-    if (dataset->file->lib->resting)
-        make_room(dataset->file->lib);
     if (!dataset->writing.writer)
         code = zb_writer_open(dataset->zarr, &options, &dataset->writing.writer, err);
     dataset->writing.dirty |= !code;
@@ -93,16 +39,16 @@ enum zb_code vol_writer_flush(vol_node *node, zb_error *err) {
         return ZB_OK;
     enum zb_code code = zb_writer_flush(node->writing.writer, err);
     node->writing.dirty = code != ZB_OK;
-    if (node->writing.rests && !code)
-        vol_writer_abandon(node);
     return code;
 }
 
 /* zb_writer_close would forget the data that it could not store. */
 enum zb_code vol_writer_close(vol_node *node, zb_error *err) {
     enum zb_code code = vol_writer_flush(node, err);
-    if (!code)
-        vol_writer_abandon(node);
+    if (!code) {
+        zb_writer_abandon(node->writing.writer);
+        node->writing.writer = NULL;
+    }
     return code;
 }
 
@@ -119,7 +65,6 @@ enum zb_code vol_writer_after_resize(vol_node *dataset, const zb_node *now, zb_e
 }
 
 void vol_writer_abandon(vol_node *node) {
-    rest_no_more(node);
     zb_writer_abandon(node->writing.writer);
     node->writing = (vol_writing){.writer = NULL};
 }

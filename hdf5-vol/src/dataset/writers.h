@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The writers of datasets: one for each, shared by all its ids, from the first H5Dwrite until the
- * last id is closed, and where parts of chunks wait then, until the file is flushed: a program that
- * opens a dataset for each part (h5py: file["a"][...] = part) stores a chunk once all the same.
- * Those that rest so are stored together as soon as what waits in the process takes more than half
- * of write_cache_bytes; the other half is for the datasets that are open. Before a read the chunks
- * are stored that it touches; data for other chunks go on waiting, as do all when a dataset only
- * grows. Before anything else that looks at the store, everything is stored.
+ * last id is closed. Before a read the chunks are stored that it touches; data for other chunks go
+ * on waiting, as do all when a dataset only grows. Before anything else that looks at the store,
+ * everything is stored.
  *
  * A writer keeps the data that it cannot store, and the call that asked for it fails; only closing
  * the dataset does not (callbacks/dataset.c says why). So flushing can be tried again, until the
@@ -21,10 +18,8 @@
 
 /* The writer of one dataset. */
 typedef struct vol_writing {
-    zb_writer *writer;                /* NULL until the first write */
-    bool dirty;                       /* written since it was flushed */
-    bool rests;                       /* no id is open, and data wait: it is in lib->resting */
-    struct vol_node *before, *behind; /* in that list */
+    zb_writer *writer; /* NULL until the first write */
+    bool dirty;        /* written since it was flushed */
 } vol_writing;
 
 /* The writer, opened if need be; the caller is about to write with it. Borrowed. */
@@ -42,11 +37,6 @@ enum zb_code vol_writer_flush(vol_node *node, zb_error *err);
 
 /* Flushes likewise, and frees the writer on success. */
 enum zb_code vol_writer_close(vol_node *node, zb_error *err);
-
-/* The last id of a dataset is closed. Its waiting data are stored, unless `may_rest`: then those
-   that fit go on waiting. What cannot be stored waits, too, and the file's flush or close tells of
-   it. */
-void vol_writer_end(vol_node *dataset, bool may_rest);
 
 /* Before a resize: stores all waiting data and frees the writer, unless the dataset only grows. */
 enum zb_code vol_writer_before_resize(vol_node *dataset, const uint64_t *shape, zb_error *err);
