@@ -107,8 +107,8 @@ ZB_API void zb_pyramid_clear(zb_pyramid *pyramid);
 /* True below the root of one of ESA's EOPF products, which is known by its STAC item. */
 ZB_API bool zb_is_eopf_product(const zb_nodes *nodes);
 
-/* A member of OME-NGFF's metadata of a group ("multiscales", "omero"): of the attribute `ome`, or in
-   0.4 an attribute itself. NULL: none. */
+/* A member of OME-NGFF's metadata of a group ("multiscales", "omero"): of the attribute `ome`, or
+   in 0.4 an attribute itself. NULL: none. */
 ZB_API const zb_json *zb_ome_member(const zb_node *group, const char *name);
 
 /* The pyramid that an array is a level of, by what the groups above say: the nearest one that knows

@@ -4,8 +4,8 @@
  *
  * Their elements are in a hidden array of the attribute's shape (large_attributes.h), stored as
  * those of a dataset of their type would be (hdf5/stored_type.h), but for text that is not UTF-8,
- * which is an array of bytes. The attribute's plain value is an object with the array's name, and so
- * says its entry (exact.h). The elements are read when a program asks for them.
+ * which is an array of bytes. The attribute's plain value is an object with the array's name, and
+ * so says its entry (exact.h). The elements are read when a program asks for them.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_LARGE_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_LARGE_H
