@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool vol_numbers_stored(const vol_node *node, uint64_t *out) {
+static bool has_number(const vol_node *node, uint64_t *out) {
     return zb_json_uint64(vol_attribute(node, VOL_NETCDF_NUMBER), out) && *out < INT32_MAX;
 }
 
@@ -35,7 +35,7 @@ static bool take(numbering *all, vol_node *scale, uint64_t number) {
 
 static void take_stored(vol_node *node, numbering *all) {
     uint64_t number;
-    if (vol_dims_is_scale(node) && vol_numbers_stored(node, &number))
+    if (vol_dims_is_scale(node) && has_number(node, &number))
         take(all, node, number);
 }
 
@@ -183,4 +183,25 @@ void vol_numbers_complete(vol_attrs *attrs, vol_node *node, const char *name) {
         return;
     *shown = true;
     show(attrs, node, name, is_list);
+}
+
+/* ---- For store_numbers.c ---- */
+
+bool vol_numbers_are_settled(const vol_file *file) {
+    return file->numbers_settled;
+}
+
+bool vol_numbers_differ(const vol_node *node) {
+    return node->is_renumbered;
+}
+
+void vol_numbers_agree(vol_node *node) {
+    node->is_renumbered = false;
+}
+
+bool vol_numbers_to_store(vol_node *node, int *out) {
+    uint64_t stored;
+    *out = (int)node->dimension_number - 1;
+    return *out >= 0 && vol_dims_is_scale(node) &&
+           (node->is_renumbered || !has_number(node, &stored));
 }

@@ -28,8 +28,17 @@
    The first time for a file it opens all datasets, as netCDF does. */
 void vol_numbers_complete(vol_attrs *attrs, vol_node *node, const char *name);
 
-/* The number that the document of a scale has. False: none. */
-bool vol_numbers_stored(const vol_node *node, uint64_t *out);
+/* ---- For store_numbers.c ---- */
+
+/* Whether netCDF was told numbers since the file was opened. */
+bool vol_numbers_are_settled(const vol_file *file);
+
+/* Whether netCDF is shown other numbers for this node than its document has; and: no longer. */
+bool vol_numbers_differ(const vol_node *node);
+void vol_numbers_agree(vol_node *node);
+
+/* True: a scale whose document is to get this number. */
+bool vol_numbers_to_store(vol_node *node, int *out);
 
 /* The number of the scale that a dimension has; of one that has none, one that is none. */
 uint64_t vol_numbers_of(vol_node *dataset, uint32_t d);

@@ -5,7 +5,6 @@
 #include "attributes/write.h"
 #include "hdf5/errors.h"
 #include "links/links.h"
-#include "scales/dimensions.h"
 #include "scales/netcdf_numbers.h"
 
 /* Whether a dataset below a node has a number, or numbers of its dimensions. */
@@ -47,28 +46,26 @@ static enum zb_code store_list(vol_node *node, zb_error *err) {
 }
 
 static enum zb_code store(vol_node *node, zb_error *err) {
-    uint64_t known;
-    const int number = (int)node->dimension_number - 1;
-    const bool is_scale = number >= 0 && vol_dims_is_scale(node);
-    if (is_scale && (node->is_renumbered || !vol_numbers_stored(node, &known))) {
+    int number;
+    if (vol_numbers_to_store(node, &number)) {
         const enum zb_code code = store_numbers(node, VOL_NETCDF_NUMBER, &number, 0, err);
         if (code)
             return code;
     }
-    return node->is_renumbered ? store_list(node, err) : ZB_OK;
+    return vol_numbers_differ(node) ? store_list(node, err) : ZB_OK;
 }
 
-static enum zb_code unmark(vol_node *node, zb_error *err) {
+static enum zb_code finish(vol_node *node, zb_error *err) {
     (void)err;
-    node->is_renumbered = false;
+    vol_numbers_agree(node);
     return ZB_OK;
 }
 
 herr_t vol_numbers_store(vol_file *file) {
-    if (!file->numbers_settled || !find_number(file->root))
+    if (!vol_numbers_are_settled(file) || !find_number(file->root))
         return 0;
     if (vol_node_each_below(file->root, store, NULL))
         return -1;
-    vol_node_each_below(file->root, unmark, NULL);
+    vol_node_each_below(file->root, finish, NULL);
     return 0;
 }
