@@ -32,21 +32,6 @@ def disable():
     print(f"h5py and rasterio open Zarr stores in the Pythons of {sys.prefix} after `import zarrbridge` alone")
 
 
-def _is_program(path):
-    """Not a script: it may be one that leads here."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(4) == b"\x7fELF" and os.access(path, os.X_OK)
-    except OSError:
-        return False
-
-
-def _find_program():
-    """That of the package; where it has none, a distribution's, on PATH."""
-    places = [_places.PROGRAM, *(os.path.join(folder, "zarrbridge") for folder in os.get_exec_path())]
-    return next(filter(_is_program, places), None)
-
-
 def main():
     arguments = sys.argv[1:]
     if arguments in (["enable"], ["disable"]):
@@ -57,7 +42,7 @@ def main():
         return
     if arguments[:1] == ["doctor"]:  # which asks the Python that is the first one on PATH
         os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), *os.get_exec_path()])
-    program = _find_program()
+    program = _places.find_program()
     if program is None:
         sys.exit("zarrbridge: the program is neither in this package nor on PATH")
     os.execv(program, ["zarrbridge", *arguments])

@@ -20,6 +20,21 @@ HDF5_DEFAULT_PLUGINS = "/usr/local/hdf5/lib/plugin"
 _exported = {}  # the variables that export_env has set, with their values before
 
 
+def _is_program(path):
+    """Not a script: it may be the command of this package."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"\x7fELF" and os.access(path, os.X_OK)
+    except OSError:
+        return False
+
+
+def find_program():
+    """That of the package; where it has none, a distribution's, on PATH."""
+    places = [PROGRAM, *(os.path.join(folder, "zarrbridge") for folder in os.get_exec_path())]
+    return next(filter(_is_program, places), None)
+
+
 def in_front(folder, folders):
     """The value of a variable like PATH, with the folder first and the others kept."""
     return os.pathsep.join([folder, *(f for f in folders.split(os.pathsep) if f and f != folder)])

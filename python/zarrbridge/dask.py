@@ -11,7 +11,6 @@ A task that has ended has stored its block, and may be run again. The import loa
 import functools
 import json
 import os
-import shutil
 import subprocess
 import threading
 import uuid
@@ -29,7 +28,7 @@ class Piece(NamedTuple):
 
 
 def _plan(path, name, *arguments):
-    program = _places.PROGRAM if os.path.exists(_places.PROGRAM) else shutil.which("zarrbridge")
+    program = _places.find_program()
     if program is None:
         raise FileNotFoundError("the program zarrbridge is neither in this package nor on PATH")
     array = f"{os.fspath(path).rstrip('/')}/{name.strip('/')}"
@@ -37,6 +36,11 @@ def _plan(path, name, *arguments):
     if done.returncode != 0:
         raise OSError(done.stderr.strip())
     return json.loads(done.stdout)
+
+
+def _unit(path, name):
+    """The shape of a shard, or of a chunk where there are no shards."""
+    return tuple(_plan(path, name, "--pieces", "1")["summary"]["unit"])
 
 
 def plan(path, name, region=None, pieces=None):
@@ -127,7 +131,7 @@ class NoLock:
 def _create(x, path, name, shards, create):
     import h5py
 
-    options = {"shards": "x".join(map(str, shards))} if shards else {}
+    options = {"shards": shards} if shards else {}
     with h5py.File(path, "a", driver="zarr", **options) as file:
         if name not in file:
             file.create_dataset(name, x.shape, x.dtype, **create)
@@ -144,7 +148,7 @@ def store(x, path, name, shards=None, align=True, compute=True, **create):
 
     _create(x, path, name, shards, create)
     if align and x.ndim > 0:
-        x = x.rechunk(tuple(_plan(path, name, "--pieces", "1")["summary"]["unit"]))
+        x = x.rechunk(_unit(path, name))
     return dask.array.store(x, H5Target(path, name), lock=False, compute=compute)
 
 
@@ -152,5 +156,4 @@ def from_store(path, name):
     """A Dask array whose chunks are the shards, or the chunks where there are no shards."""
     import dask.array
 
-    unit = tuple(_plan(path, name, "--pieces", "1")["summary"]["unit"])
-    return dask.array.from_array(H5Target(path, name, "r"), chunks=unit, lock=False, fancy=False)
+    return dask.array.from_array(H5Target(path, name, "r"), chunks=_unit(path, name), lock=False, fancy=False)

@@ -120,15 +120,11 @@ with rasterio.open("x.zarr") as raster:
 """, tmp_path)
 
 
-UNALIGNED = """
+def test_cluster(python, tmp_path):
+    """Two processes of two threads each, which share shards."""
+    run(python, """
 zd.store(da.from_array(values, chunks=(70, 90)), "x.zarr", "a", shards=(256, 256), align=False, chunks=(32, 32))
 check(values)
-"""
-
-
-def test_cluster(python, tmp_path):
-    """Two processes of two threads each, which share shards, h5py and a raster."""
-    run(python, UNALIGNED + """
 zd.store(da.from_array(values * 2, chunks=(40, 130)), "x.zarr", "a", align=False)
 check(values * 2)
 assert (zd.from_store("x.zarr", "a").sum().compute() == values.sum(dtype="i8") * 2)
