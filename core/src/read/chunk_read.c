@@ -87,13 +87,11 @@ static bool wants_most(const zb__chunk_read *chunk_read) {
     const zb__stored_chunk *chunk = chunk_read->chunk;
     const zb__array *array = chunk->node->array;
     const uint64_t wanted = zb__stored_chunk_wanted(chunk);
-    uint64_t inside = 1, all = 1;
-    for (uint32_t d = 0; d < array->info.ndim; d++) {
-        const zb__span span = zb__grid_at(&array->grid, d, chunk->index[d]);
-        inside *= zb__span_inside(span, array->info.shape[d]);
-        all *= span.extent;
-    }
-    const uint64_t item = chunk->layout->decoded_size / all;
+    uint64_t inside = 1;
+    for (uint32_t d = 0; d < array->info.ndim; d++)
+        inside *=
+            zb__span_inside(zb__grid_at(&array->grid, d, chunk->index[d]), array->info.shape[d]);
+    const uint64_t item = chunk->layout->pipeline->dtype.size;
     return wanted >= inside - inside / 8 && (inside - wanted) * item <= chunk_read->spare;
 }
 

@@ -89,8 +89,7 @@ struct zb__chunk_read {
     pthread_mutex_t turn;
     size_t indexes; /* asked for and not expanded; under `turn` */
     uint64_t spare; /* bytes that may still come in vain, to save requests; likewise */
-    size_t share;   /* requests that it has under way at once while the others of the
-                                     flow have as many */
+    size_t share;   /* requests under way at once, while the flow's others have as many */
     zb__chunk_request_list later; /* for when the object has been opened; used by one step
                                      alone */
     bool never_whole;             /* the object is too large to be read whole */
