@@ -451,6 +451,26 @@ bool vol_exact_apply_entry(vol_attrs *attrs, vol_node *owner, const zb_json *ent
     return apply(attrs, owner, entry, value, true);
 }
 
+bool vol_exact_apply_made(vol_attrs *attrs, vol_node *owner, const zb_json *both,
+                          const char *name) {
+    const bool numbered = attrs->numbered;
+    attrs->numbered = false;
+    const bool good =
+        vol_exact_apply_entry(attrs, owner, zb_json_get(both, "entry"), zb_json_get(both, name));
+    attrs->numbered = numbered;
+    return good;
+}
+
+zb_json *vol_exact_parse(zb_json_writer *writer) {
+    size_t size;
+    zb_json *value = NULL;
+    char *text = zb_json_writer_end(writer, &size);
+    if (text && zb_json_parse(text, size, &value, NULL) != ZB_OK)
+        value = NULL;
+    free(text);
+    return value;
+}
+
 bool vol_exact_apply(vol_attrs *attrs, vol_node *owner, const zb_json *value) {
     const zb_json *entry = vol_side_entry(owner, zb_json_name(value));
     return !entry || apply(attrs, owner, entry, value, false);

@@ -68,4 +68,11 @@ bool vol_exact_apply(vol_attrs *attrs, vol_node *owner, const zb_json *value);
 bool vol_exact_apply_entry(vol_attrs *attrs, vol_node *owner, const zb_json *entry,
                            const zb_json *value);
 
+/* The same with the members "entry" and `name` of an object, for an attribute that is made here: it
+   takes no number in the order of attributes. */
+bool vol_exact_apply_made(vol_attrs *attrs, vol_node *owner, const zb_json *both, const char *name);
+
+/* What a writer has written, as a value; ends the writer. NULL without memory. */
+zb_json *vol_exact_parse(zb_json_writer *writer);
+
 #endif

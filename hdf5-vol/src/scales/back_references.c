@@ -91,15 +91,10 @@ enum zb_code vol_back_each_unstated(vol_node *group, vol_back_visit *visit, void
 
 zb_json *vol_back_by_name(vol_node *scale) {
     listing list = {.scale = scale, .out = zb_json_writer_new()};
-    zb_json *parsed = NULL;
     zb_json_begin_array(list.out);
     vol_back_each_unstated(scale->parent, add_dataset, &list, NULL); /* as far as can be seen */
     zb_json_end_array(list.out);
-    char *text = zb_json_writer_end(list.out, NULL);
-    if (text && zb_json_parse(text, strlen(text), &parsed, NULL) != ZB_OK)
-        parsed = NULL;
-    free(text);
-    return parsed;
+    return vol_exact_parse(list.out);
 }
 
 /* ---- The attribute ---- */
@@ -142,7 +137,6 @@ void vol_back_write_form(zb_json_writer *out, const zb_json *entry, uint64_t cou
 
 /* The members "entry" and "value" of an object; NULL without memory. */
 static zb_json *print(const zb_json *stated, char *elements, uint64_t count) {
-    zb_json *both = NULL;
     zb_json_writer *out = zb_json_writer_new();
     zb_json_begin_object(out);
     zb_json_write_name(out, "entry");
@@ -152,20 +146,12 @@ static zb_json *print(const zb_json *stated, char *elements, uint64_t count) {
     zb_json_write_name(out, VOL_SCALE_BACK);
     zb_json_write_raw(out, elements);
     zb_json_end_object(out);
-    char *text = zb_json_writer_end(out, NULL);
-    if (text && zb_json_parse(text, strlen(text), &both, NULL) != ZB_OK)
-        both = NULL;
-    free(text);
-    return both;
+    return vol_exact_parse(out);
 }
 
 /* One that is stated is as before in lists and orders; others are in none. */
 static bool apply(vol_attrs *attrs, vol_node *scale, const zb_json *stated, const zb_json *both) {
-    const bool numbered = attrs->numbered;
-    attrs->numbered = false;
-    const bool good = vol_exact_apply_entry(attrs, scale, zb_json_get(both, "entry"),
-                                            zb_json_get(both, VOL_SCALE_BACK));
-    attrs->numbered = numbered;
+    const bool good = vol_exact_apply_made(attrs, scale, both, VOL_SCALE_BACK);
     vol_attr *attr = vol_attrs_find(attrs, VOL_SCALE_BACK);
     if (!good || !attr)
         return false;

@@ -5,7 +5,6 @@
 #include "links/links.h"
 #include "scales/dimensions.h"
 #include "scales/namesakes.h"
-#include "scales/netcdf_numbers.h"
 #include "scales/scale_names.h"
 #include "scales/scales.h"
 #include "tree/waiting.h"

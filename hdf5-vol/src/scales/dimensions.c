@@ -270,8 +270,8 @@ static bool leads_up(const vol_node *array, const char *text) {
    the numbers of its dimensions. */
 static bool has_numbers(const vol_node *array, const char *text) {
     const vol_node *scale = text ? vol_place_node(array, text) : NULL;
-    return scale && scale->kind == VOL_DATASET && vol_attribute(scale, "_Netcdf4Dimid") &&
-           vol_attribute(array, "_Netcdf4Coordinates");
+    return scale && scale->kind == VOL_DATASET && vol_attribute(scale, VOL_NETCDF_NUMBER) &&
+           vol_attribute(array, VOL_NETCDF_NUMBERS);
 }
 
 /* Whether an HDF5 program has given a dimension a scale that netCDF finds. That may be any dataset,

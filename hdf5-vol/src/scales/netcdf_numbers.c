@@ -6,8 +6,8 @@
 #include "links/links.h"
 #include "scales/dimensions.h"
 #include "scales/scale_names.h"
+#include "scales/scales.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool has_number(const vol_node *node, uint64_t *out) {
@@ -118,7 +118,6 @@ static void write_numbers(zb_json_writer *out, vol_node *dataset) {
 /* The members "entry" and `name` of an object, as attributes/exact.h has them; NULL without
    memory. */
 static zb_json *print(vol_node *dataset, const char *name, bool is_list) {
-    zb_json *both = NULL;
     zb_json_writer *out = zb_json_writer_new();
     zb_json_begin_object(out);
     zb_json_write_name(out, "entry");
@@ -137,11 +136,7 @@ static zb_json *print(vol_node *dataset, const char *name, bool is_list) {
     else
         zb_json_write_uint64(out, dataset->dimension_number - 1);
     zb_json_end_object(out);
-    char *text = zb_json_writer_end(out, NULL);
-    if (text && zb_json_parse(text, strlen(text), &both, NULL) != ZB_OK)
-        both = NULL;
-    free(text);
-    return both;
+    return vol_exact_parse(out);
 }
 
 bool vol_numbers_have_all(vol_node *dataset) {
@@ -153,17 +148,15 @@ bool vol_numbers_have_all(vol_node *dataset) {
 }
 
 static void show(vol_attrs *attrs, vol_node *dataset, const char *name, bool is_list) {
-    const bool numbered = attrs->numbered, is_there = vol_attrs_find(attrs, name) != NULL;
+    const bool is_there = vol_attrs_find(attrs, name) != NULL;
     if (is_list ? !is_there : dataset->dimension_number == 0)
         return;
     vol_attrs_remove(attrs, name);
     if (is_list && !vol_numbers_have_all(dataset))
         return;
     zb_json *both = print(dataset, name, is_list);
-    attrs->numbered = false;
     if (both)
-        vol_exact_apply_entry(attrs, dataset, zb_json_get(both, "entry"), zb_json_get(both, name));
-    attrs->numbered = numbered;
+        vol_exact_apply_made(attrs, dataset, both, name);
     zb_json_free(both);
     vol_attr *attr = vol_attrs_find(attrs, name);
     if (attr)

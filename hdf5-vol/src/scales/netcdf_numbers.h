@@ -21,9 +21,6 @@
 #include "attributes/attribute_list.h"
 #include "tree/tree.h"
 
-#define VOL_NETCDF_NUMBER "_Netcdf4Dimid"
-#define VOL_NETCDF_NUMBERS "_Netcdf4Coordinates"
-
 /* Before an attribute of that name is looked for in a node's list: shows netCDF numbers that fit.
    The first time for a file it opens all datasets, as netCDF does. */
 void vol_numbers_complete(vol_attrs *attrs, vol_node *node, const char *name);

@@ -33,6 +33,10 @@
 #define VOL_SCALE_LABELS "DIMENSION_LABELS"
 #define VOL_SCALE_BACK "REFERENCE_LIST"
 
+/* netCDF's own (netcdf_numbers.h): the number of a scale, and those of a dataset's dimensions. */
+#define VOL_NETCDF_NUMBER "_Netcdf4Dimid"
+#define VOL_NETCDF_NUMBERS "_Netcdf4Coordinates"
+
 /* The member, if it counts; NULL otherwise. Borrowed until the next change of the node. */
 const zb_json *vol_scales_get(vol_node *dataset);
 

@@ -77,7 +77,7 @@ static void print_entry(zb_json_writer *out, const zb_json *entry, const char *n
 /* The entry and the value, as members "entry" and `name` of an object; NULL without memory. */
 static zb_json *entry_and_value(vol_node *node, const zb_json *entry, const char *name) {
     char *value = vol_scales_value(node, entry);
-    zb_json *parsed = NULL, *both = NULL;
+    zb_json *parsed = NULL;
     if (!value || zb_json_parse(value, strlen(value), &parsed, NULL) != ZB_OK) {
         free(value);
         return NULL;
@@ -91,11 +91,7 @@ static zb_json *entry_and_value(vol_node *node, const zb_json *entry, const char
     zb_json_end_object(out);
     free(value);
     zb_json_free(parsed);
-    char *text = zb_json_writer_end(out, NULL);
-    if (text && zb_json_parse(text, strlen(text), &both, NULL) != ZB_OK)
-        both = NULL;
-    free(text);
-    return both;
+    return vol_exact_parse(out);
 }
 
 /* HDF5 has no empty list of references back. References are of the old kind, and those with a

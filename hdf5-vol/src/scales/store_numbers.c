@@ -6,6 +6,7 @@
 #include "hdf5/errors.h"
 #include "links/links.h"
 #include "scales/netcdf_numbers.h"
+#include "scales/scales.h"
 
 /* Whether a dataset below a node has a number, or numbers of its dimensions. */
 static bool find_number(const vol_node *node) {
