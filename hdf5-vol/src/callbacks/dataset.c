@@ -41,12 +41,6 @@ static enum zb_code create_node(vol_node *base, const char *name, hid_t lcpl, co
     return vol_absent_end(base, name, &spec->spec, code, out, err);
 }
 
-/* One without a name is in memory until it is linked, on each rank. */
-static bool may_create(const vol_object *object, const char *name) {
-    return name ? vol_may_change(object, "create a dataset")
-                : vol_may_write(object, "create a dataset");
-}
-
 static vol_object *create_dataset(const vol_object *object, const H5VL_loc_params_t *loc,
                                   const char *name, hid_t lcpl, hid_t type, hid_t space,
                                   hid_t dcpl) {
@@ -54,7 +48,8 @@ static vol_object *create_dataset(const vol_object *object, const H5VL_loc_param
     vol_spec spec;
     zb_error err = {0};
     vol_node *node = NULL;
-    vol_node *base = may_create(object, name) ? vol_locate(object, loc) : NULL;
+    vol_node *base =
+        vol_may_create(object, name, "create a dataset") ? vol_locate(object, loc) : NULL;
     if (!base)
         return NULL;
     enum zb_code code = vol_spec_make(object->file, type, space, dcpl, &spec, &err);
@@ -187,10 +182,8 @@ static herr_t transfer_zarr(h5_lib *lib, size_t count, void *objects[], hid_t me
                             hid_t mem_spaces[], hid_t file_spaces[], hid_t dxpl,
                             const void *buffers[], bool writing) {
     vol_dxpl list;
-    if (vol_dxpl_make(lib, dxpl, &list) < 0) {
-        vol_dxpl_clear(lib, &list);
+    if (vol_dxpl_make(lib, dxpl, &list) < 0)
         return -1;
-    }
     vol_transfer one, *transfers = count == 1 ? &one : calloc(count, sizeof *transfers);
     if (!transfers) {
         vol_dxpl_clear(lib, &list);

@@ -106,6 +106,13 @@ static bool driver_is_native(h5_lib *lib, const char *name, hid_t fapl) {
             !vol_filename_becomes_zarr(name));
 }
 
+/* Whether a new file is left to the native connector. door: what vol_new_door_find has found. */
+static bool becomes_native(h5_lib *lib, const char *name, hid_t fapl, const vol_options *options,
+                           const vol_new_door *door) {
+    const bool is_native = driver_is_native(lib, name, fapl);
+    return door->store ? door->is_new && is_native : !becomes_store(name, options) || is_native;
+}
+
 /* The door is made when the store is there. Where that fails the store stays, empty. */
 static void *create_behind(h5_lib *lib, const char *name, vol_new_door *door, unsigned flags,
                            hid_t fcpl, hid_t fapl, const vol_options *options) {
@@ -131,9 +138,7 @@ bool vol_file_becomes_native(h5_lib *lib, const char *name, unsigned flags, hid_
     const bool known =
         vol_info_options(lib, fapl, &options) &&
         vol_new_door_find(name, &options, flags & H5_ACC_TRUNC, &door, NULL) == ZB_OK;
-    const bool is_native = driver_is_native(lib, name, fapl);
-    const bool native = known && (door.store ? door.is_new && is_native
-                                             : !becomes_store(name, &options) || is_native);
+    const bool native = known && becomes_native(lib, name, fapl, &options, &door);
     vol_new_door_clear(&door);
     vol_stack_restore(lib, saved);
     return native;
@@ -153,10 +158,11 @@ void *vol_file_create(h5_lib *lib, const char *name, unsigned flags, hid_t fcpl,
         VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;
     }
-    if (door.store && (!door.is_new || !driver_is_native(lib, name, fapl)))
+    const bool is_native = becomes_native(lib, name, fapl, &options, &door);
+    if (door.store && !is_native)
         return create_behind(lib, name, &door, flags, fcpl, fapl, &options);
     vol_new_door_clear(&door);
-    if (!becomes_store(name, &options) || driver_is_native(lib, name, fapl)) {
+    if (is_native) {
         hid_t native = native_fapl(lib, fapl);
         void *under = lib->H5VLfile_create(name, flags, fcpl, native, dxpl, req);
         vol_release_id(lib, native);
@@ -213,13 +219,22 @@ static void *open_native(h5_lib *lib, const char *name, unsigned flags, hid_t fa
     return vol_object_pass(lib, H5I_FILE, under);
 }
 
+/* *out: the store that a name leads to, malloc'ed; NULL: the file is the native connector's. */
+static enum zb_code find_store(h5_lib *lib, const char *name, unsigned flags, hid_t fapl,
+                               const vol_options *options, char **out, zb_error *err) {
+    *out = NULL;
+    if (vol_fapl_driver(lib, fapl) == VOL_DRIVER_IMAGE)
+        return ZB_OK;
+    return vol_filename_follow(name, options, flags & H5_ACC_RDWR, out, err);
+}
+
 bool vol_file_is_native(h5_lib *lib, const char *name, unsigned flags, hid_t fapl) {
     vol_options options;
     char *store = NULL;
     hid_t saved = vol_stack_save(lib);
-    const bool native =
-        vol_info_options(lib, fapl, &options) &&
-        vol_filename_follow(name, &options, flags & H5_ACC_RDWR, &store, NULL) == ZB_OK && !store;
+    const bool native = vol_info_options(lib, fapl, &options) &&
+                        find_store(lib, name, flags, fapl, &options, &store, NULL) == ZB_OK &&
+                        !store;
     free(store);
     vol_stack_restore(lib, saved);
     return native;
@@ -229,12 +244,11 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
                     void **req) {
     vol_options options;
     zb_error err = {0};
-    char *store = NULL;
+    char *store;
     vol_start(lib);
     if (!vol_info_options(lib, fapl, &options))
         return NULL;
-    if (vol_fapl_driver(lib, fapl) != VOL_DRIVER_IMAGE &&
-        vol_filename_follow(name, &options, flags & H5_ACC_RDWR, &store, &err) != ZB_OK) {
+    if (find_store(lib, name, flags, fapl, &options, &store, &err) != ZB_OK) {
         VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;
     }

@@ -48,18 +48,13 @@ static enum zb_code make(vol_node *base, const char *name, hid_t lcpl, hid_t gcp
     return code;
 }
 
-/* One without a name is in memory until it is linked, on each rank. */
-static bool may_create(const vol_object *object, const char *name) {
-    return name ? vol_may_change(object, "create a group")
-                : vol_may_write(object, "create a group");
-}
-
 static void *create_group(const vol_object *object, const H5VL_loc_params_t *loc, const char *name,
                           hid_t lcpl, hid_t gcpl) {
     h5_lib *lib = object->lib;
     vol_node *node = NULL;
     zb_error err = {0};
-    vol_node *base = may_create(object, name) ? vol_locate(object, loc) : NULL;
+    vol_node *base =
+        vol_may_create(object, name, "create a group") ? vol_locate(object, loc) : NULL;
     if (!base)
         return NULL;
     if (make(base, name, lcpl, gcpl, &node, &err) == ZB_OK)

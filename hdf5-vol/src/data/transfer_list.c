@@ -18,6 +18,12 @@ static bool has_filter_callback(h5_lib *lib, hid_t list) {
            callback.call;
 }
 
+void vol_dxpl_clear(h5_lib *lib, vol_dxpl *list) {
+    if (list->own > 0)
+        vol_release_id(lib, list->own);
+    list->own = 0;
+}
+
 /* H5Pset_dxpl_mpio's H5FD_MPIO_COLLECTIVE and what goes with it: each rank writes for itself, which
    is right for elements of any place. Only parallel HDF5 declares the calls, but the property is
    everywhere; HDF5's dataset in memory wants no other value. */
@@ -29,8 +35,10 @@ static herr_t make_independent(h5_lib *lib, vol_dxpl *list) {
     if (lib->H5Pexist(list->id, mode) <= 0 || lib->H5Pget(list->id, mode, &value) < 0 || value == 0)
         return 0;
     list->own = lib->H5Pcopy(list->id);
-    if (list->own < 0 || lib->H5Pset(list->own, mode, &zero) < 0)
+    if (list->own < 0 || lib->H5Pset(list->own, mode, &zero) < 0) {
+        vol_dxpl_clear(lib, list);
         return VOL_PUSH(lib, DATASET, CANTGET, "no memory for a transfer list");
+    }
     for (size_t i = 0; i < 2; i++)
         if (lib->H5Pexist(list->own, others[i]) > 0 && lib->H5Pget(plain, others[i], &value) >= 0)
             lib->H5Pset(list->own, others[i], &value);
@@ -53,12 +61,6 @@ herr_t vol_dxpl_make(h5_lib *lib, hid_t id, vol_dxpl *out) {
     out->skips_checksums = lib->H5Pget_edc_check(id) == H5Z_DISABLE_EDC;
     out->sees_filters = has_filter_callback(lib, id);
     return 0;
-}
-
-void vol_dxpl_clear(h5_lib *lib, vol_dxpl *list) {
-    if (list->own > 0)
-        vol_release_id(lib, list->own);
-    list->own = 0;
 }
 
 /* Whether there is a codec of that name (NULL: any) where HDF5 has its filters. */

@@ -21,7 +21,7 @@ typedef struct vol_dxpl {
     bool sees_filters;    /* H5Pset_filter_callback */
 } vol_dxpl;
 
-/* Pushes an error and returns -1 for requests that no store can serve. Cleared also then. */
+/* Pushes an error and returns -1 where there is no memory; else to be cleared. */
 herr_t vol_dxpl_make(h5_lib *lib, hid_t id, vol_dxpl *out);
 void vol_dxpl_clear(h5_lib *lib, vol_dxpl *list);
 

@@ -3,7 +3,6 @@
 #include "hdf5/library.h"
 
 #include "hdf5/held_types.h"
-#include "hdf5/mpi.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -26,6 +25,23 @@ static bool resolve(void *handle, const char *name, void *pointer_out) {
     return symbol != NULL;
 }
 
+/* All or none, but for the two names of the file driver. */
+static void fill_mpi(h5_mpi *mpi, void *handle) {
+    memset(mpi, 0, sizeof *mpi);
+    if (!(resolve(handle, "H5Pget_mpi_params", &mpi->H5Pget_mpi_params) &&
+          resolve(handle, "MPI_Bcast", &mpi->Bcast) &&
+          resolve(handle, "MPI_Allgather", &mpi->Allgather) &&
+          resolve(handle, "MPI_Comm_rank", &mpi->Comm_rank) &&
+          resolve(handle, "MPI_Comm_size", &mpi->Comm_size) &&
+          resolve(handle, "MPI_Comm_free", &mpi->Comm_free) &&
+          resolve(handle, "MPI_Info_free", &mpi->Info_free) &&
+          resolve(handle, "MPI_Finalized", &mpi->Finalized) &&
+          resolve(handle, "MPI_Type_create_f90_integer", &mpi->Type_create_f90_integer)))
+        memset(mpi, 0, sizeof *mpi);
+    (void)resolve(handle, "H5FD_mpio_init", &mpi->H5FD_mpio_init);
+    (void)resolve(handle, "H5FD_MPIO_id_g", &mpi->H5FD_MPIO_id_g);
+}
+
 static bool fill_table(h5_lib *lib, void *handle) {
     bool complete = true;
     void *program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
@@ -44,7 +60,7 @@ static bool fill_table(h5_lib *lib, void *handle) {
     lib->has_wide_chunks = dlsym(handle, "H5Dread_chunk2") != NULL;
     (void)resolve(handle, "H5Tcomplex_create", &lib->H5Tcomplex_create);
     (void)resolve(handle, "H5Eis_paused", &lib->H5Eis_paused);
-    h5_mpi_bind(lib, handle);
+    fill_mpi(&lib->mpi, handle);
     complete &= resolve(handle, "H5Tdecode2", &lib->H5Tdecode2) ||
                 resolve(handle, "H5Tdecode", &lib->H5Tdecode1);
     return complete;

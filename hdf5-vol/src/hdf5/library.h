@@ -174,9 +174,6 @@ enum h5_cached_type {
     H5_CACHED_COUNT
 };
 
-/* A libhdf5 of the process. We hold no handle on it: a program that unloads it expects its files to
-   be closed by that. All fields after `cls` are guarded by that library's own lock, which every
-   callback holds. */
 /* What MPI needs (mpi.h), NULL where a library is not built with it: a communicator, and a type, is
    passed as a word. */
 typedef struct h5_mpi {
@@ -194,6 +191,9 @@ typedef struct h5_mpi {
     int (*Type_create_f90_integer)(int digits, uintptr_t *type);
 } h5_mpi;
 
+/* A libhdf5 of the process. We hold no handle on it: a program that unloads it expects its files to
+   be closed by that. All fields after `cls` are guarded by that library's own lock, which every
+   callback holds. */
 typedef struct h5_lib {
     const void *base;     /* where it is mapped: its identity; NULL for a free slot */
     bool usable;          /* every name below was found */

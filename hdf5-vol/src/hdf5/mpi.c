@@ -4,7 +4,6 @@
 
 #include "hdf5/errors.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,33 +18,7 @@ struct h5_ranks {
     int64_t said[]; /* [size][2]: failed, call */
 };
 
-/* ---- Functions ---- */
-
-static bool find(void *handle, const char *name, void *out) {
-    void *symbol = dlsym(handle, name);
-    memcpy(out, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
-
-/* All or none. */
-void h5_mpi_bind(h5_lib *lib, void *handle) {
-    h5_mpi *mpi = &lib->mpi;
-    const void *number;
-    memset(mpi, 0, sizeof *mpi);
-    if (!(find(handle, "H5Pget_mpi_params", &mpi->H5Pget_mpi_params) &&
-          find(handle, "MPI_Bcast", &mpi->Bcast) &&
-          find(handle, "MPI_Allgather", &mpi->Allgather) &&
-          find(handle, "MPI_Comm_rank", &mpi->Comm_rank) &&
-          find(handle, "MPI_Comm_size", &mpi->Comm_size) &&
-          find(handle, "MPI_Comm_free", &mpi->Comm_free) &&
-          find(handle, "MPI_Info_free", &mpi->Info_free) &&
-          find(handle, "MPI_Finalized", &mpi->Finalized) &&
-          find(handle, "MPI_Type_create_f90_integer", &mpi->Type_create_f90_integer)))
-        memset(mpi, 0, sizeof *mpi);
-    find(handle, "H5FD_mpio_init", &mpi->H5FD_mpio_init);
-    if (find(handle, "H5FD_MPIO_id_g", &number))
-        mpi->H5FD_MPIO_id_g = number;
-}
+/* ---- Ranks ---- */
 
 bool h5_mpi_is_driver(const h5_lib *lib, hid_t driver) {
     const h5_mpi *mpi = &lib->mpi;
@@ -53,8 +26,6 @@ bool h5_mpi_is_driver(const h5_lib *lib, hid_t driver) {
         return driver == *mpi->H5FD_MPIO_id_g;
     return mpi->H5FD_mpio_init && driver == mpi->H5FD_mpio_init();
 }
-
-/* ---- Ranks ---- */
 
 /* The communicator of a list, to be freed; 0 where it is that of a new list, which has none. */
 static bool get_comm(h5_lib *lib, hid_t fapl, word *out) {

@@ -62,7 +62,4 @@ void h5_ranks_hear(h5_ranks *ranks, h5_verdict *verdict);
    this one. No rank returns before all have come. Collective. */
 bool h5_ranks_agree(h5_ranks *ranks, h5_verdict *verdict);
 
-/* For library.c: the functions, where a libhdf5 has them. */
-void h5_mpi_bind(h5_lib *lib, void *handle);
-
 #endif

@@ -83,13 +83,18 @@ bool vol_may_write(const vol_object *object, const char *what) {
 }
 
 bool vol_may_change(const vol_object *object, const char *what) {
-    if (vol_may_write(object, what) && h5_ranks_lead(object->file->ranks))
+    if (!vol_may_write(object, what))
+        return false;
+    if (h5_ranks_lead(object->file->ranks))
         return true;
-    if (object->handle->writable && !vol_node_is_gone(object->node))
-        VOL_PUSH(object->lib, VOL, WRITEERROR,
-                 "cannot %s: '%s' is open by several ranks, of which the first makes such changes",
-                 what, object->file->shown);
+    VOL_PUSH(object->lib, VOL, WRITEERROR,
+             "cannot %s: '%s' is open by several ranks, of which the first makes such changes",
+             what, object->file->shown);
     return false;
+}
+
+bool vol_may_create(const vol_object *object, const char *name, const char *what) {
+    return name ? vol_may_change(object, what) : vol_may_write(object, what);
 }
 
 void vol_native_close(h5_lib *lib, void *under, H5I_type_t type, hid_t dxpl) {

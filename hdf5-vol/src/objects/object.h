@@ -52,6 +52,9 @@ bool vol_may_write(const vol_object *object, const char *what);
    (callbacks/collective.h). */
 bool vol_may_change(const vol_object *object, const char *what);
 
+/* The same for a new node. One without a name is in memory until it is linked, on each rank. */
+bool vol_may_create(const vol_object *object, const char *name, const char *what);
+
 /* Wraps a native object. NULL without memory, and the object stays the caller's. */
 vol_object *vol_object_wrap(h5_lib *lib, H5I_type_t type, void *under);
 
