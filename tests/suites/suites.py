@@ -15,7 +15,8 @@ from running import BY_NAME, STORES, reason, run
 # ---- HDFGroup/vol-tests ---------------------------------------------------------------------------
 
 # The serial flavour, also where "hdf5" is the one for MPI. Debian alone has this name.
-HDF5 = "hdf5-serial" if subprocess.run(["pkg-config", "--exists", "hdf5-serial"], check=False).returncode == 0 else "hdf5"
+HAS_FLAVOURS = subprocess.run(["pkg-config", "--exists", "hdf5-serial"], check=False).returncode == 0
+HDF5 = "hdf5-serial" if HAS_FLAVOURS else "hdf5"
 MODULES = ("file", "group", "dataset", "datatype", "attribute", "link", "object", "misc")
 
 
