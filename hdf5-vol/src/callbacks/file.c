@@ -240,6 +240,19 @@ bool vol_file_is_native(h5_lib *lib, const char *name, unsigned flags, hid_t fap
     return native;
 }
 
+/* HDF5 looks later than we did, and may have met the store that another program makes just now: that
+   store, and HDF5's errors are dropped. */
+static char *came_since(h5_lib *lib, const char *name, unsigned flags, hid_t fapl,
+                        const vol_options *options) {
+    char *store;
+    hid_t errors = vol_stack_save(lib);
+    if (find_store(lib, name, flags, fapl, options, &store, NULL) == ZB_OK && store)
+        vol_release_id(lib, errors);
+    else
+        vol_stack_restore(lib, errors);
+    return store;
+}
+
 void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, hid_t dxpl,
                     void **req) {
     vol_options options;
@@ -252,8 +265,11 @@ void *vol_file_open(h5_lib *lib, const char *name, unsigned flags, hid_t fapl, h
         VOL_PUSH_ZB(lib, FILE, CANTOPENFILE, &err);
         return NULL;
     }
-    void *file = store ? store_of_path(lib, store, flags, -1, fapl, &options)
-                       : open_native(lib, name, flags, fapl, dxpl, req);
+    void *file = store ? NULL : open_native(lib, name, flags, fapl, dxpl, req);
+    if (!file && !store)
+        store = came_since(lib, name, flags, fapl, &options);
+    if (store)
+        file = store_of_path(lib, store, flags, -1, fapl, &options);
     if (!file && !store && flags & H5_ACC_RDWR)
         vol_absent_tell(NULL, name);
     free(store);
