@@ -224,10 +224,6 @@ typedef struct zb_level_list {
 } zb_level_list;
 ZB_API void zb_level_list_clear(zb_level_list *list);
 
-/* True if the group has the convention's list, or may get one: no attribute of that name means
-   something else. */
-ZB_API bool zb_group_may_list(const zb_node *group, const zb_nodes *nodes);
-
 /* Puts entries into the list: in the place of those with the same asset and size, whose other
    members stay, else behind those of the same finest level that are not coarser. Entries and
    members of others stay word for word. Only ZB_ENOMEM. */
@@ -273,16 +269,6 @@ ZB_API char *zb_level_asset(const zb_level_places *places, const char *array);
 ZB_API bool zb_level_is_made(const zb_level_places *places, zb_hierarchy *hierarchy,
                              const char *level);
 
-/* The path of the group for a new level, none of `taken`. ZB_ECONFLICT where all names are taken;
-   store errors. */
-ZB_API enum zb_code zb_level_free_group(const zb_level_places *places, zb_hierarchy *hierarchy,
-                                        uint64_t factor, const zb_strings *taken, char **group,
-                                        zb_error *err);
-
-/* The attributes of a level's group, by the path that it gets: a JSON object; NULL without
-   memory. */
-ZB_API char *zb_level_group_attributes(const zb_level_places *places, const char *group);
-
 /* The path that a level's group says it is a level of, by ZB_GDAL_LEVEL_OF, {"raster": "0/out",
    "group": "1"}: a path and a name in the group that has the list, in the first form "out" and
    "ovr_2x". A copy of the group has another name, and is none. The path is relative to the group
@@ -301,45 +287,19 @@ ZB_API bool zb_name_is_level(const char *name);
    the group that both are in. NULL for all else. children: of that group. */
 ZB_API char *zb_level_raster_of(const zb_children *children, const zb_node *group);
 
-/* The second form survives programs that rewrite the attributes of a group, and its list with them:
-   where no list has the array, but a group beside its own says that it is a level of it, the
-   pyramid becomes one without levels, and of groups. Only ZB_ENOMEM. */
-ZB_API enum zb_code zb_pyramid_complete(zb_pyramid *pyramid, zb_hierarchy *hierarchy,
-                                        const char *array, zb_error *err);
-
 /* Names of nodes in the making, which move to their places when they are whole:
    "path.<process>-<number>.zarr3-new". NULL without memory. */
 ZB_API char *zb_aside_name(const char *path);
 ZB_API bool zb_name_is_aside(const char *name);
 /* True if the process that made it is no more. */
 ZB_API bool zb_aside_is_abandoned(const char *name);
-/* Moves a node in the making to its place. What is there goes when the new one has come, and is
-   there again after an error; what cannot be deleted of it stays under a name of zb_aside_name.
-   Change errors. */
-ZB_API enum zb_code zb_level_take_place(zb_hierarchy *hierarchy, const char *aside,
-                                        const char *target, zb_error *err);
 
-/* ---- What a level has of its array ---------------------------------------------------------- */
-
-/* The codecs of the innermost chunks, for zb_array_spec.codecs: JSON. NULL where the pipeline
-   cannot be kept beside the extents of shards, and without memory. */
-ZB_API char *zb_level_codecs(const zb_node *model);
-
-/* The extents of inner chunks and shards, [ndim] each, for another shape of the same dimensions, of
-   no extent 0. A shard is no larger than the array needs, for an index has a place for each chunk.
-   False: without shards, of which `shard` then may have any. */
-ZB_API bool zb_level_extents(const zb_array_info *model, const uint64_t *shape, uint64_t *inner,
-                             uint64_t *shard);
+/* ---- Coordinates ---------------------------------------------------------------------------- */
 
 /* True if the values of a coordinate of this type lie at equal distances, within what the type can
    express: *first is the first one, *step the distance. One value alone has none. */
 ZB_API bool zb_coordinate_is_regular(const double *values, uint64_t count, zb_dtype dtype,
                                      double *first, double *step);
-
-/* The coordinate of a level: the middle of the cells that a cell of the level stands for where they
-   lie at equal distances, else the value of the one in the middle. Both counts are at least 1. */
-ZB_API void zb_level_coordinate(const double *values, uint64_t count, zb_dtype dtype, double *out,
-                                uint64_t out_count);
 
 /* ---- Removing levels ------------------------------------------------------------------------ */
 

@@ -36,6 +36,20 @@ ZB_API enum zb_code zb_resample_from_name(const char *name, enum zb_resample *ou
 /* "nearest" ...; static. */
 ZB_API const char *zb_resample_name(enum zb_resample method);
 
+struct zb_axes; /* multiscales.h */
+
+/* A level whose nodes are there, beside its place, without pixels; borrowed. */
+typedef struct zb_pyramid_level {
+    uint64_t factor;
+    zb_node *array, *mask; /* mask: NULL for none */
+    bool is_made; /* in the raster's form; else in that of the other program that has made it */
+} zb_pyramid_level;
+
+/* Writes the pixels of levels, finest first, and those of their masks, and may change attributes.
+   Its error ends the work. Called once, by the calling thread, without a lock. */
+typedef enum zb_code (*zb_pyramid_fill_fn)(void *context, const zb_pyramid_level *levels,
+                                           size_t count, zb_error *err);
+
 typedef struct zb_pyramid_options {
     const uint64_t *factors; /* each at least 2: columns and rows of the raster for one of the level
                                 (a rest makes one more), in any order */
@@ -45,7 +59,15 @@ typedef struct zb_pyramid_options {
     zb_write_options write;  /* of the levels' pixels */
     zb_progress_fn progress; /* NULL for none. Called by the calling thread, without a lock; where
                                  it gives anything but 0 the work ends with ZB_ECANCELLED */
-    void *context;
+    void *context;           /* of both functions */
+
+    /* For programs that resample themselves, as GDAL does. */
+    zb_pyramid_fill_fn fill; /* NULL: the library resamples by `method`. Else `method`, `write` and
+                                `progress` mean nothing, and elements are of any type */
+    const char *method_name; /* of `fill`, for the list; "": what the list says so far */
+    const struct zb_axes *axes; /* columns and rows; NULL: those of zb_axes_find */
+    const double *transform; /* of the raster, six numbers as in `spatial:transform`; NULL: what the
+                                store says */
 } zb_pyramid_options;
 
 /* Makes levels of an array of two dimensions or more; options may be NULL (nearest, factors as of

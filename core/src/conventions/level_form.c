@@ -36,8 +36,8 @@ bool zb_coordinate_is_regular(const double *values, uint64_t count, zb_dtype dty
     return true;
 }
 
-void zb_level_coordinate(const double *values, uint64_t count, zb_dtype dtype, double *out,
-                         uint64_t out_count) {
+void zb__level_coordinate(const double *values, uint64_t count, zb_dtype dtype, double *out,
+                          uint64_t out_count) {
     double first, step;
     const bool is_regular = zb_coordinate_is_regular(values, count, dtype, &first, &step);
     const double ratio = (double)count / (double)out_count;
@@ -58,7 +58,7 @@ static const char *name_of(const zb_json *codec) {
 }
 
 /* In a shard that is given by its extents nothing but `bytes` may make bytes. */
-char *zb_level_codecs(const zb_node *model) {
+char *zb__level_codecs(const zb_node *model) {
     const zb_json *list = zb_json_get(zb_node_document(model), "codecs");
     if (zb_node_array(model)->shard_depth == 0)
         return zb_json_print(list);
@@ -83,8 +83,8 @@ char *zb_level_codecs(const zb_node *model) {
     return NULL;
 }
 
-bool zb_level_extents(const zb_array_info *model, const uint64_t *shape, uint64_t *inner,
-                      uint64_t *shard) {
+bool zb__level_extents(const zb_array_info *model, const uint64_t *shape, uint64_t *inner,
+                       uint64_t *shard) {
     bool is_sharded = model->shard_depth == 1;
     for (uint32_t d = 0; d < model->ndim; d++) {
         inner[d] = model->inner_shape[d] < shape[d] ? model->inner_shape[d] : shape[d];

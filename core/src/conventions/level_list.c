@@ -12,7 +12,7 @@
 #include "util/list.h"
 #include "util/map.h"
 
-bool zb_group_may_list(const zb_node *group, const zb_nodes *nodes) {
+bool zb__group_may_list(const zb_node *group, const zb_nodes *nodes) {
     return !zb__attribute(group, "multiscales") || zb__declared_layout(group, nodes);
 }
 

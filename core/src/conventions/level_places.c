@@ -215,9 +215,9 @@ static enum zb_code refuse_names(const zb_level_places *places, uint64_t factor,
     return code;
 }
 
-enum zb_code zb_level_free_group(const zb_level_places *places, zb_hierarchy *hierarchy,
-                                 uint64_t factor, const zb_strings *taken, char **group,
-                                 zb_error *err) {
+enum zb_code zb__level_free_group(const zb_level_places *places, zb_hierarchy *hierarchy,
+                                  uint64_t factor, const zb_strings *taken, char **group,
+                                  zb_error *err) {
     for (unsigned i = 0;; i++) {
         enum zb_place found = ZB_PLACE_NODE;
         char *name = name_for(places, factor, i);
@@ -243,7 +243,7 @@ enum zb_code zb_level_free_group(const zb_level_places *places, zb_hierarchy *hi
     }
 }
 
-char *zb_level_group_attributes(const zb_level_places *places, const char *group) {
+char *zb__level_group_attributes(const zb_level_places *places, const char *group) {
     zb_json_writer *w = zb_json_writer_new(), *said = zb_json_writer_new();
     zb_json_begin_object(said);
     zb_json_write_name(said, "raster");
@@ -304,8 +304,8 @@ char *zb_level_home(zb_hierarchy *hierarchy, const char *level) {
     return strdup(level);
 }
 
-enum zb_code zb_pyramid_complete(zb_pyramid *pyramid, zb_hierarchy *hierarchy, const char *array,
-                                 zb_error *err) {
+enum zb_code zb__pyramid_complete(zb_pyramid *pyramid, zb_hierarchy *hierarchy, const char *array,
+                                  zb_error *err) {
     char *own = zb__parent_path(array);
     char *above = own && *own ? zb__parent_path(own) : NULL;
     zb_node *group = above && pyramid->levels.count == 0 ? zb__node_at(hierarchy, above) : NULL;

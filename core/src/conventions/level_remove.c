@@ -27,8 +27,8 @@ static void move_back(zb_hierarchy *hierarchy, const char *old, const char *targ
 }
 
 /* The old level has another name until the new one is in its place. */
-enum zb_code zb_level_take_place(zb_hierarchy *hierarchy, const char *aside, const char *target,
-                                 zb_error *err) {
+enum zb_code zb__level_take_place(zb_hierarchy *hierarchy, const char *aside, const char *target,
+                                  zb_error *err) {
     char *old = zb_aside_name(target);
     if (!old)
         return zb__no_memory(err);
@@ -231,15 +231,15 @@ static enum zb_code remove_lost_of(zb_hierarchy *hierarchy, const zb_level_place
     return code;
 }
 
-/* The raster's pyramid, in a copy that zb_pyramid_complete may change. */
+/* The raster's pyramid, in a copy that zb__pyramid_complete may change. */
 enum zb_code zb_levels_remove_lost(zb_hierarchy *hierarchy, const char *array,
                                    const zb_pyramid *pyramid, zb_error *err) {
-    zb_pyramid whole = *pyramid; /* zb_pyramid_complete replaces `group` of an empty one alone */
+    zb_pyramid whole = *pyramid; /* zb__pyramid_complete replaces `group` of an empty one alone */
     zb_level_places places = {.array = NULL};
     whole.group = pyramid->group ? strdup(pyramid->group) : NULL;
     enum zb_code code = pyramid->group && !whole.group
                             ? zb__no_memory(err)
-                            : zb_pyramid_complete(&whole, hierarchy, array, err);
+                            : zb__pyramid_complete(&whole, hierarchy, array, err);
     if (!code)
         code = zb_level_places_find(&whole, array, &places, err);
     if (!code)

@@ -70,6 +70,47 @@ zb_nodes zb__opened_nodes(zb__opened *opened);
 enum zb_code zb__opened_check(const zb__opened *opened, zb_error *err);
 void zb__opened_clear(zb__opened *opened);
 
+/* True if the group has the convention's list, or may get one: no attribute of that name means
+   something else. */
+bool zb__group_may_list(const zb_node *group, const zb_nodes *nodes);
+
+/* The path of the group for a new level, none of `taken`. ZB_ECONFLICT where all names are taken;
+   store errors. */
+enum zb_code zb__level_free_group(const zb_level_places *places, zb_hierarchy *hierarchy,
+                                  uint64_t factor, const zb_strings *taken, char **group,
+                                  zb_error *err);
+
+/* The attributes of a level's group, by the path that it gets: a JSON object; NULL without
+   memory. */
+char *zb__level_group_attributes(const zb_level_places *places, const char *group);
+
+/* The second form survives programs that rewrite the attributes of a group, and its list with them:
+   where no list has the array, but a group beside its own says that it is a level of it, the
+   pyramid becomes one without levels, and of groups. Only ZB_ENOMEM. */
+enum zb_code zb__pyramid_complete(zb_pyramid *pyramid, zb_hierarchy *hierarchy, const char *array,
+                                  zb_error *err);
+
+/* Moves a node in the making to its place. What is there goes when the new one has come, and is
+   there again after an error; what cannot be deleted of it stays under a name of zb_aside_name.
+   Change errors. */
+enum zb_code zb__level_take_place(zb_hierarchy *hierarchy, const char *aside, const char *target,
+                                  zb_error *err);
+
+/* The codecs of the innermost chunks, for zb_array_spec.codecs: JSON. NULL where the pipeline
+   cannot be kept beside the extents of shards, and without memory. */
+char *zb__level_codecs(const zb_node *model);
+
+/* The extents of inner chunks and shards, [ndim] each, for another shape of the same dimensions, of
+   no extent 0. A shard is no larger than the array needs, for an index has a place for each chunk.
+   False: without shards, of which `shard` then may have any. */
+bool zb__level_extents(const zb_array_info *model, const uint64_t *shape, uint64_t *inner,
+                       uint64_t *shard);
+
+/* The coordinate of a level: the middle of the cells that a cell of the level stands for where they
+   lie at equal distances, else the value of the one in the middle. Both counts are at least 1. */
+void zb__level_coordinate(const double *values, uint64_t count, zb_dtype dtype, double *out,
+                          uint64_t out_count);
+
 /* zb_levels_remove by a deleter. */
 enum zb_code zb__levels_remove(zb_hierarchy *hierarchy, const zb_level_places *places,
                                const zb_strings *levels, const zb_deleter *deleter, zb_error *err);

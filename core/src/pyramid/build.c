@@ -8,12 +8,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "conventions/pyramids.h"
 #include "hierarchy/path.h"
+#include "pyramid/colours.h"
 #include "pyramid/fill.h"
-#include "util/checked.h"
 #include "util/list.h"
 #include "util/wait.h"
 
@@ -36,88 +35,11 @@ static enum zb_code refuse(const build *b, const char *why, zb_error *err) {
                    zb_node_path(b->raster.array), why);
 }
 
-static bool are_in_one_chunk(const build *b, bool all) {
-    const zb_array_info *info = zb_node_array(b->raster.array);
-    bool several = false;
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        if (d == b->raster.x || d == b->raster.y)
-            continue;
-        if (all && info->inner_shape[d] < info->shape[d])
-            return false;
-        several = several || (info->inner_shape[d] > 1 && info->shape[d] > 1);
-    }
-    return all || several;
-}
-
-static uint64_t band_count(const build *b) {
-    const zb_array_info *info = zb_node_array(b->raster.array);
-    uint64_t bands = 1;
-    for (uint32_t d = 0; d < info->ndim; d++) {
-        if (d != b->raster.x && d != b->raster.y)
-            bands = zb__bound_product(bands, info->shape[d]);
-    }
-    return bands;
-}
-
-/* The colours of bands as the GDAL driver stores them. */
-static bool has_colour(const build *b, const char *colour, bool only_last) {
-    const zb_json *stated = zb__attribute(b->raster.array, "COLOR_INTERPRETATION");
-    const char *text = zb_json_string(stated);
-    if (text)
-        return strcasecmp(text, colour) == 0;
-    if (zb_json_kind_of(stated) != ZB_JSON_ARRAY)
-        return false;
-    for (const zb_json *one = zb_json_first(stated); one; one = zb_json_next(one)) {
-        text = zb_json_string(one);
-        if (text && strcasecmp(text, colour) == 0 && (!only_last || !zb_json_next(one)))
-            return true;
-    }
-    return false;
-}
-
-/* Four bands of bytes behind rows and columns are red, green, blue and alpha, if nothing else is
-   said. */
-static bool is_picture_with_alpha(const build *b) {
-    const zb_array_info *info = zb_node_array(b->raster.array);
-    return !zb__attribute(b->raster.array, "COLOR_INTERPRETATION") && info->ndim == 3 &&
-           info->dtype.kind == ZB_KIND_UINT && info->dtype.size == 1 && b->raster.x < 2 &&
-           b->raster.y < 2 && info->shape[2] == 4;
-}
-
-static bool has_colour_table(const build *b) {
-    const char *properties = zb_json_string(zb_gdal_extension_get(b->raster.gdal, ZB_GDAL_PAM));
-    return properties && strstr(properties, "<ColorTable");
-}
-
-/* GDAL averages the colours of indices, and leaves out what is transparent. */
-static enum zb_code check_colours(build *b, zb_error *err) {
-    const zb_dtype dtype = zb_node_array(b->raster.array)->dtype;
-    const bool is_integer = dtype.kind == ZB_KIND_UINT || dtype.kind == ZB_KIND_INT;
-    if (b->values.method == ZB_RESAMPLE_NEAREST)
-        return ZB_OK;
-    if (zb__attribute(b->raster.array, "_Unsigned"))
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "array /%s is shown with another sign (_Unsigned): make its levels by "
-                       "gdaladdo, or by `nearest`",
-                       zb_node_path(b->raster.array));
-    if (b->values.method == ZB_RESAMPLE_AVERAGE && is_integer &&
-        (has_colour(b, "Palette", false) || has_colour_table(b)))
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "array /%s has indices of a colour table: make averages of its colours by "
-                       "gdaladdo, or levels by `mode` or `nearest`",
-                       zb_node_path(b->raster.array));
-    if (!has_colour(b, "Alpha", false) && !is_picture_with_alpha(b))
-        return ZB_OK;
-    const uint64_t bands = band_count(b);
-    b->has_alpha = !b->raster.mask && !b->values.has_nodata;
-    if (b->has_alpha && !(are_in_one_chunk(b, true) && (bands == 2 || bands == 4) && is_integer &&
-                          dtype.kind == ZB_KIND_UINT && dtype.size <= 2 &&
-                          (is_picture_with_alpha(b) || has_colour(b, "Alpha", true))))
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "array /%s has an alpha band apart from the others: make its levels by "
-                       "gdaladdo, or by `nearest`",
-                       zb_node_path(b->raster.array));
-    return ZB_OK;
+static enum zb_code plan_resampling(build *b, zb_error *err) {
+    b->is_together = zb__bands_share_chunks(&b->raster, false) &&
+                     !(b->options->method == ZB_RESAMPLE_NEAREST && b->raster.mask);
+    const enum zb_code code = zb__plan_values(b->raster.array, b->options->method, &b->values, err);
+    return code ? code : zb__check_colours(&b->raster, &b->values, &b->has_alpha, err);
 }
 
 /* ---- Planning ---- */
@@ -129,7 +51,7 @@ static enum zb_code plan_new(build *b, zb__level *level, zb_error *err) {
     const zb_node *group = b->raster.nodes.at(b->raster.nodes.context, places->above);
     zb_strings taken = {.count = 0};
     if (!group || zb_node_array(group) || zb__attribute(group, "ome") ||
-        !zb_group_may_list(group, &b->raster.nodes))
+        !zb__group_may_list(group, &b->raster.nodes))
         return refuse(b, "its group has no place for the list of levels", err);
     if (!places->leads)
         return refuse(b,
@@ -146,15 +68,18 @@ static enum zb_code plan_new(build *b, zb__level *level, zb_error *err) {
                           "well; move them to groups of their own",
                           err);
     }
+    zb_error reason = {.code = ZB_OK};
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < b->count && !code; i++)
-        code = zb_strings_add(&taken, b->level[i].target) ? ZB_OK : zb__no_memory(err);
+        code = zb_strings_add(&taken, b->level[i].target) ? ZB_OK : zb__no_memory(&reason);
     if (!code)
-        code = zb_level_free_group(places, b->raster.hierarchy, level->factor, &taken,
-                                   &level->target, err);
+        code = zb__level_free_group(places, b->raster.hierarchy, level->factor, &taken,
+                                    &level->target, &reason);
     zb_strings_clear(&taken);
+    if (code == ZB_ECONFLICT)
+        return refuse(b, reason.message, err);
     if (code)
-        return code;
+        return zb_fail(err, code, "%s", reason.message);
     level->is_made = level->is_new = true;
     level->array = zb__path_join(level->target, zb__path_name(places->array));
     return level->array ? ZB_OK : zb__no_memory(err);
@@ -186,8 +111,8 @@ static enum zb_code plan_old(build *b, const char *path, const zb_array_info *in
         return zb__no_memory(err);
     if (level->is_made && b->raster.mask && strcmp(level->target, level->array) == 0)
         return refuse(b,
-                      "a level shares its group with other nodes, and would lose its mask; "
-                      "gdaladdo can make it",
+                      "a level shares its group with other nodes, and would lose its mask; move "
+                      "these to groups of their own",
                       err);
     return ZB_OK;
 }
@@ -211,7 +136,10 @@ static void level_clear(zb__level *level) {
 static enum zb_code plan_level(build *b, uint64_t factor, zb_error *err) {
     const zb_strings *there = &b->raster.pyramid.levels;
     if (factor < 2)
-        return zb_fail(err, ZB_EINVAL, "the factor %" PRIu64 " makes nothing smaller", factor);
+        return zb_fail(err, ZB_EINVAL,
+                       "array /%s: no levels are made: the factor %" PRIu64
+                       " makes nothing smaller",
+                       zb_node_path(b->raster.array), factor);
     zb__level level = {.factor = factor,
                        .width = (b->raster.width - 1) / factor + 1,
                        .height = (b->raster.height - 1) / factor + 1};
@@ -257,7 +185,7 @@ static enum zb_code plan_levels(build *b, zb_error *err) {
     if (b->count > 1)
         qsort(b->level, b->count, sizeof *b->level, compare_levels);
     for (size_t i = 0; i < b->count; i++)
-        b->all += b->level[i].width * b->level[i].height * band_count(b);
+        b->all += b->level[i].width * b->level[i].height * zb__band_count(&b->raster);
     return code;
 }
 
@@ -302,18 +230,19 @@ static enum zb_code remove_stale(build *b, bool *any, zb_error *err) {
 
 /* The raster as it is without these. */
 static enum zb_code open_raster(build *b, const zb_node *array, zb_error *err) {
+    const zb_pyramid_options *options = b->options;
     bool any = false;
     enum zb_code code = zb__raster_open(array, &b->raster, err);
     if (code)
         return code;
-    code = zb__raster_place(&b->raster, err);
+    code = zb__raster_place(&b->raster, options->axes, options->transform, err);
     if (!code)
         code = remove_stale(b, &any, err);
     if (code || !any)
         return code;
     zb__raster_clear(&b->raster);
     code = zb__raster_open(array, &b->raster, err);
-    return code ? code : zb__raster_place(&b->raster, err);
+    return code ? code : zb__raster_place(&b->raster, options->axes, options->transform, err);
 }
 
 /* ---- Pixels ---- */
@@ -392,12 +321,27 @@ static enum zb_code check_windows(const build *b, zb_error *err) {
     return ZB_OK;
 }
 
+/* By the caller's function. */
+static enum zb_code have_filled(const build *b, zb_error *err) {
+    zb_pyramid_level *level = calloc(b->count + 1, sizeof *level);
+    if (!level)
+        return zb__no_memory(err);
+    for (size_t i = 0; i < b->count; i++)
+        level[i] = (zb_pyramid_level){b->level[i].factor, b->level[i].node, b->level[i].mask,
+                                      b->level[i].is_made};
+    const enum zb_code code = b->options->fill(b->options->context, level, b->count, err);
+    free(level);
+    return code;
+}
+
 static enum zb_code make_levels(build *b, zb_error *err) {
-    enum zb_code code = check_windows(b, err);
+    enum zb_code code = b->options->fill ? ZB_OK : check_windows(b, err);
     for (size_t i = 0; i < b->count && !code; i++)
         code = zb__level_create(&b->raster, &b->level[i], err);
     if (!code) /* coordinates that were looked for only now */
         code = zb__opened_check(&b->raster.opened, err);
+    if (b->options->fill)
+        return code ? code : have_filled(b, err);
     for (size_t i = 0; i < b->count && !code; i++)
         code = fill_mask(b, i, err);
     for (size_t i = 0; i < b->count && !code; i++)
@@ -411,13 +355,20 @@ static enum zb_code move_level(const build *b, zb__level *level, zb_error *err) 
     zb_hierarchy *hierarchy = b->raster.hierarchy;
     const enum zb_code code =
         level->is_new ? zb_node_move(hierarchy, level->aside, level->target, err)
-                      : zb_level_take_place(hierarchy, level->aside, level->target, err);
+                      : zb__level_take_place(hierarchy, level->aside, level->target, err);
     if (code)
         return code;
     /* Until it is on the list, a new level is still ours to take away. */
     free(level->aside);
     level->aside = level->is_new ? strdup(level->target) : NULL;
     return ZB_OK;
+}
+
+/* "" is no method. */
+static const char *method_name(const build *b) {
+    const char *name =
+        b->options->fill ? b->options->method_name : zb_resample_name(b->values.method);
+    return name && *name ? name : NULL;
 }
 
 /* What is made again is always told, for the method may be another one. */
@@ -450,7 +401,7 @@ static enum zb_code list_levels(const void *context, const zb_node *group, zb_le
         entry[count] =
             (zb_level_entry){.asset = asset[count],
                              .derived_from = i == 0 ? NULL : asset[0],
-                             .method = i == 0 ? NULL : zb_resample_name(b->values.method),
+                             .method = i == 0 ? NULL : method_name(b),
                              .ndim = info->ndim,
                              .scale = scale[count],
                              .width = level->width,
@@ -507,15 +458,10 @@ enum zb_code zb_pyramid_build(const zb_node *array, const zb_pyramid_options *op
     /* What the thread has said of its waits is asked between tiles, too: changes end that. */
     build b = {.options = options ? options : &defaults, .stop = zb__stopper_mine()->ask};
     enum zb_code code = open_raster(&b, array, err);
+    if (!code && !b.options->fill)
+        code = plan_resampling(&b, err);
     if (!code)
-        code = zb__plan_values(b.raster.array, b.options->method, &b.values, err);
-    if (!code)
-        code = check_colours(&b, err);
-    if (!code) {
-        b.is_together = are_in_one_chunk(&b, false) &&
-                        !(b.options->method == ZB_RESAMPLE_NEAREST && b.raster.mask);
         code = plan_levels(&b, err);
-    }
     if (!code)
         code = zb__opened_check(&b.raster.opened, err);
     if (!code)

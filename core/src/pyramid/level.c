@@ -174,8 +174,8 @@ static enum zb_code create_like(zb_hierarchy *hierarchy, const char *path, const
                                 const char *attributes, zb_node **out, zb_error *err) {
     const zb_array_info *info = zb_node_array(model);
     uint64_t inner[ZB_MAX_NDIM], shard[ZB_MAX_NDIM];
-    const bool is_sharded = zb_level_extents(info, shape, inner, shard);
-    char *codecs = zb_level_codecs(model);
+    const bool is_sharded = zb__level_extents(info, shape, inner, shard);
+    char *codecs = zb__level_codecs(model);
     char *keys = zb_array_key_encoding(model);
     const zb_array_spec spec = {.ndim = info->ndim,
                                 .shape = shape,
@@ -326,7 +326,7 @@ static enum zb_code write_coordinate(const zb__raster *raster, const zb_node *co
     if (!code)
         code = zb_array_create(raster->hierarchy, path, &spec, &made, err);
     if (!code) {
-        zb_level_coordinate(values, info->shape[0], info->dtype, own, count);
+        zb__level_coordinate(values, info->shape[0], info->dtype, own, count);
         code = write_all(made, own, err);
     }
     zb_node_release(made);
@@ -365,7 +365,7 @@ static enum zb_code create_made(const zb__raster *raster, zb__level *level, zb_e
     zb_node *group = NULL;
     zb__text name = {.data = NULL};
     zb__text_addf(&name, "%s_mask", zb_node_name(raster->array));
-    char *attributes = zb_level_group_attributes(&raster->places, level->target);
+    char *attributes = zb__level_group_attributes(&raster->places, level->target);
     char *path = zb__path_join(level->aside, zb_node_name(raster->array));
     char *mask_name = zb__text_take(&name, NULL);
     char *mask = mask_name ? zb__path_join(level->aside, mask_name) : NULL;

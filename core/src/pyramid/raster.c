@@ -169,7 +169,7 @@ enum zb_code zb__raster_open(const zb_node *array, zb__raster *out, zb_error *er
     if (!code)
         code = zb_pyramid_find(out->array, 2, &out->nodes, &out->pyramid, err);
     if (!code)
-        code = zb_pyramid_complete(&out->pyramid, out->hierarchy, zb_node_path(array), err);
+        code = zb__pyramid_complete(&out->pyramid, out->hierarchy, zb_node_path(array), err);
     if (!code)
         code = zb_level_places_find(&out->pyramid, zb_node_path(array), &out->places, err);
     if (code)
@@ -177,8 +177,9 @@ enum zb_code zb__raster_open(const zb_node *array, zb__raster *out, zb_error *er
     return code;
 }
 
-enum zb_code zb__raster_place(zb__raster *out, zb_error *err) {
-    const zb_axes axes = zb_axes_find(out->array, &out->pyramid, &out->nodes);
+enum zb_code zb__raster_place(zb__raster *out, const zb_axes *stated, const double *transform,
+                              zb_error *err) {
+    const zb_axes axes = stated ? *stated : zb_axes_find(out->array, &out->pyramid, &out->nodes);
     const enum zb_code code =
         zb_gdal_extension_parse(zb_node_attributes(out->array), &out->gdal, err);
     if (code)
@@ -192,5 +193,9 @@ enum zb_code zb__raster_place(zb__raster *out, zb_error *err) {
     out->coordinate[0] = zb__coordinate_of(out->array, out->x, &out->nodes);
     out->coordinate[1] = zb__coordinate_of(out->array, out->y, &out->nodes);
     find_place(out);
+    if (transform) {
+        memcpy(out->transform, transform, sizeof out->transform);
+        out->has_transform = true;
+    }
     return zb__opened_check(&out->opened, err);
 }

@@ -27,8 +27,10 @@ typedef struct zb__raster {
 
 /* ZB_EINVAL for what is no raster; document and read errors. */
 enum zb_code zb__raster_open(const zb_node *array, zb__raster *out, zb_error *err);
-/* Finds its axes, and what is beside it: all that follows `places`. Store errors. */
-enum zb_code zb__raster_place(zb__raster *raster, zb_error *err);
+/* Finds its axes, and what is beside it: all that follows `places`. The caller's axes and transform
+   (NULL: none) count more than what the store says. Store errors. */
+enum zb_code zb__raster_place(zb__raster *raster, const zb_axes *axes, const double *transform,
+                              zb_error *err);
 void zb__raster_clear(zb__raster *raster);
 
 /* Values of a coordinate as numbers; ZB_EUNSUPPORTED for those that are none. malloc'ed. */

@@ -40,32 +40,4 @@ enum zb_code NewArray::create(zb_hierarchy *hierarchy, const std::string &path,
     return code;
 }
 
-static std::string name_of(const zb_json *codec) {
-    const char *name = zb_json_string(codec);
-    return name != nullptr ? name : json_text(zb_json_get(codec, "name"));
-}
-
-NewArray form_like(const zb_node *array, const std::vector<uint64_t> &shape) {
-    const zb_array_info *info = zb_node_array(array);
-    const zb_json *keys = zb_json_get(zb_node_document(array), "chunk_key_encoding");
-    const zb_json *separator = zb_json_get(zb_json_get(keys, "configuration"), "separator");
-    NewArray plan;
-    plan.dtype = info->dtype;
-    plan.shape = shape;
-    plan.separator = json_text(separator) == "." ? '.' : '/';
-    if (name_of(keys) != "default")
-        plan.key_encoding = compact_json(keys);
-    for (uint32_t d = 0; d < info->ndim; d++)
-        plan.names.push_back(dimension_name(info, d));
-    plan.block.resize(info->ndim);
-    plan.shard.resize(info->ndim);
-    if (!zb_level_extents(info, shape.data(), plan.block.data(), plan.shard.data()))
-        plan.shard.clear();
-    const CoreText codecs(zb_level_codecs(array));
-    plan.codecs = codecs != nullptr
-                      ? codecs.get()
-                      : R"([{"name":"zstd","configuration":{"level":3,"checksum":false}}])";
-    return plan;
-}
-
 } // namespace zarr3

@@ -26,11 +26,6 @@ struct NewArray {
                         NodePtr *out, zb_error *err) const;
 };
 
-/* An array of another shape in the form of one that is there: type, names of dimensions, codecs,
-   blocks and shards, as far as they fit. Chunks of several extents become regular ones. Points into
-   the node. */
-NewArray form_like(const zb_node *array, const std::vector<uint64_t> &shape);
-
 } // namespace zarr3
 
 #endif

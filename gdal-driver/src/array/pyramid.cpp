@@ -71,19 +71,6 @@ Pyramid find_pyramid(const zb_node *array, NearbyNodes &around, uint32_t fewest_
     return to_cpp(found);
 }
 
-Pyramid pyramid_for_changes(zb_hierarchy *hierarchy, const Pyramid &pyramid,
-                            const std::string &array) {
-    Pyramid whole = pyramid;
-    CorePyramid found;
-    if (pyramid.empty() && zb_pyramid_complete(&found, hierarchy, array.c_str(), nullptr) != ZB_OK)
-        throw std::bad_alloc();
-    if (found.of_groups) {
-        whole.of_groups = true;
-        whole.group = found.group;
-    }
-    return whole;
-}
-
 StringsView::StringsView(const std::vector<std::string> &strings) : zb_strings() {
     for (const std::string &one : strings)
         texts_.push_back(const_cast<char *>(one.c_str()));

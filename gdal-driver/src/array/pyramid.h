@@ -61,10 +61,6 @@ std::vector<std::vector<std::string>> group_pyramids(const zb_node *group, Nearb
 /* zb_pyramid_find. */
 Pyramid find_pyramid(const zb_node *array, NearbyNodes &around, uint32_t fewest_dimensions = 2);
 
-/* For changes of its levels: zb_pyramid_complete. Looks at all groups beside the array's. */
-Pyramid pyramid_for_changes(zb_hierarchy *hierarchy, const Pyramid &pyramid,
-                            const std::string &array);
-
 /* zb_array_may_be_level. */
 bool may_be_level(const zb_array_info *finest, const zb_array_info *level);
 

@@ -42,25 +42,11 @@ bool LevelPlaces::is_made(zb_hierarchy *hierarchy, const std::string &level) con
     return zb_level_is_made(core(), hierarchy, level.c_str());
 }
 
-enum zb_code LevelPlaces::free_group(zb_hierarchy *hierarchy, int factor,
-                                     const std::vector<std::string> &taken, std::string *group,
-                                     zb_error *err) const {
-    const StringsView names(taken);
-    char *found = nullptr;
-    const enum zb_code code =
-        zb_level_free_group(core(), hierarchy, static_cast<uint64_t>(factor), &names, &found, err);
-    if (code == ZB_OK)
-        *group = text_of(found);
-    return code;
-}
-
-std::string LevelPlaces::group_attributes(const std::string &group) const {
-    return text_of(zb_level_group_attributes(core(), group.c_str()));
-}
-
 /* ---- Nodes ---- */
 
-std::string home_of_level(zb_hierarchy *hierarchy, const std::string &level) {
+/* The node that holds all of a raster, and nothing else: its group, or the array where the group
+   has other rasters. */
+static std::string home_of_level(zb_hierarchy *hierarchy, const std::string &level) {
     return text_of(zb_level_home(hierarchy, level.c_str()));
 }
 

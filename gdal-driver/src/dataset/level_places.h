@@ -34,22 +34,8 @@ class LevelPlaces {
     /* What the list calls the raster, or a level; by its path. */
     std::string asset(const std::string &array) const;
 
-    /* True if levels may be added: the raster is the first one of its pyramid, or has none. */
-    bool leads() const {
-        return places_->leads;
-    }
-
     /* True if the array at `level` was made to be a level of the raster. */
     bool is_made(zb_hierarchy *hierarchy, const std::string &level) const;
-
-    /* The path of the group for a new level, none of `taken`. ZB_ECONFLICT where all names are
-       taken; store errors, where it cannot be told. */
-    enum zb_code free_group(zb_hierarchy *hierarchy, int factor,
-                            const std::vector<std::string> &taken, std::string *group,
-                            zb_error *err) const;
-
-    /* The attributes of a level's group, by the path that it gets; as JSON. */
-    std::string group_attributes(const std::string &group) const;
 
     const zb_level_places *core() const {
         return places_.get();
@@ -59,10 +45,6 @@ class LevelPlaces {
     std::shared_ptr<zb_level_places> places_;
     std::string above_;
 };
-
-/* The node that holds all of a level, or of a raster, and nothing else: its group, or the array
-   where the group has other rasters. */
-std::string home_of_level(zb_hierarchy *hierarchy, const std::string &level);
 
 /* True if the pyramid's list has the array's group alone, for levels to come, and what the list
    says of the group is true of this array alone. */

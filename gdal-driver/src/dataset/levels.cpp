@@ -2,24 +2,17 @@
 #include "dataset/levels.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 
 #include "array/attributes.h"
 #include "array/conventions.h"
-#include "array/coordinates.h"
 #include "array/hdf5_side.h"
 #include "base/errors.h"
 #include "base/guard.h"
 #include "base/handles.h"
 #include "base/json_text.h"
-#include "cpl_string.h"
-#include "geo/coordinate_place.h"
-#include "geo/crs.h"
 #include "geo/group_place.h"
 #include "side/side_properties.h"
-#include "store/directories.h"
-#include "zarrbridge/change.h"
 #include "zarrbridge/companions.h"
 #include "zarrbridge/conventions.h"
 
@@ -54,7 +47,8 @@ static GdalMembers level_members(const zb_node *raster) {
     return members;
 }
 
-std::vector<std::pair<std::string, std::string>> level_attributes(const zb_node *raster) {
+/* As JSON. */
+static std::vector<std::pair<std::string, std::string>> level_attributes(const zb_node *raster) {
     std::vector<std::pair<std::string, std::string>> attributes;
     const zb_json *all = zb_node_attributes(raster);
     for (const zb_json *member = zb_json_first(all); member != nullptr;
@@ -108,70 +102,6 @@ std::optional<GeoTransform> level_transform(const std::optional<GeoTransform> &r
     for (const size_t i : {size_t{2}, size_t{5}})
         t[i] *= down;
     return t;
-}
-
-static std::vector<double> level_values(const std::vector<double> &values, zb_dtype dtype,
-                                        uint64_t count) {
-    std::vector<double> result(count);
-    zb_level_coordinate(values.data(), values.size(), dtype, result.data(), count);
-    return result;
-}
-
-/* Numbers are written unpacked, times with their unit in words. */
-static std::string level_coordinate_attributes(const zb_node *coordinate) {
-    static const char *const kPacking[] = {"scale_factor", "add_offset", "_Unsigned", "_FillValue",
-                                           "missing_value"};
-    std::vector<std::pair<std::string, std::string>> kept;
-    for (const auto &attribute : level_attributes(coordinate)) {
-        if (std::find(std::begin(kPacking), std::end(kPacking), attribute.first) ==
-            std::end(kPacking))
-            kept.push_back(attribute);
-    }
-    const CoreText units(zb_time_units(zb_node_array(coordinate)->dtype));
-    if (units != nullptr && attribute(coordinate, "units") == nullptr)
-        kept.emplace_back("units", json_quote(units.get()));
-    return json_object(kept);
-}
-
-enum zb_code write_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
-                                     const zb_node *level, zb_error *err) {
-    const std::string group = parent_path(zb_node_path(level));
-    for (const int axis : {axes.x, axes.y}) {
-        const auto dim = static_cast<uint32_t>(axis);
-        const NodePtr coordinate = axis < 0 ? nullptr : find_coordinate(raster, dim, around);
-        if (coordinate == nullptr)
-            continue;
-        const zb_array_info *info = zb_node_array(coordinate.get());
-        const std::vector<double> values =
-            read_coordinate(coordinate.get(), 0, info->shape[0], err);
-        if (values.empty())
-            return err->code;
-        const std::vector<double> now =
-            level_values(values, info->dtype, zb_node_array(level)->shape[dim]);
-        const enum zb_code code = create_coordinate(
-            zb_node_hierarchy(level), join_path(group, last_part(zb_node_path(coordinate.get()))),
-            &now, level_coordinate_attributes(coordinate.get()), err);
-        if (code != ZB_OK)
-            return code;
-    }
-    return ZB_OK;
-}
-
-enum zb_code copy_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
-                                    const zb_node *level, zb_error *err) {
-    const zb_array_info *info = zb_node_array(raster);
-    zb_hierarchy *hierarchy = zb_node_hierarchy(level);
-    enum zb_code code = ZB_OK;
-    for (uint32_t dim = 0; dim < info->ndim && code == ZB_OK; dim++) {
-        const bool is_axis = static_cast<int>(dim) == axes.x || static_cast<int>(dim) == axes.y;
-        const NodePtr found = is_axis ? nullptr : around.find_coordinate(info, dim);
-        if (found == nullptr)
-            continue;
-        const std::string from = zb_node_path(found.get());
-        const std::string to = join_path(parent_path(zb_node_path(level)), last_part(from));
-        code = zb_node_copy(hierarchy, from.c_str(), hierarchy, to.c_str(), err);
-    }
-    return code;
 }
 
 LayoutEntry layout_entry(const LevelPlaces &places, const zb_node *raster,

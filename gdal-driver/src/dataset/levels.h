@@ -18,26 +18,13 @@ namespace zarr3 {
 /* Factors of two, until a level fits into 512 x 512. */
 std::vector<int> usual_factors(int width, int height);
 
-/* The attributes of a level: those of its raster that hold for another size, too. As JSON. */
-std::vector<std::pair<std::string, std::string>> level_attributes(const zb_node *raster);
-
-/* Gives a level these attributes, and takes away what the raster has lost. */
+/* Gives a level those attributes of its raster that hold for another size, too, and takes away what
+   the raster has lost. */
 void copy_attributes(const zb_node *raster, const zb_node *level, AttributeChanges *changes);
 
 /* The transform of the same place with other numbers of columns and rows. */
 std::optional<GeoTransform> level_transform(const std::optional<GeoTransform> &raster,
                                             const Layout &from, const Layout &to);
-
-/* Coordinates of a level's columns and rows, beside it, where the raster has such: the middle of
-   the cells that a cell of the level stands for where they lie at equal distances, else that of the
-   one in the middle. For rasters that no geotransform places. */
-enum zb_code write_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
-                                     const zb_node *level, zb_error *err);
-
-/* Copies of the coordinates of the raster's other dimensions, beside a level: programs that open
-   its group alone, as xarray does, find none above. */
-enum zb_code copy_level_coordinates(const zb_node *raster, NearbyNodes &around, const Axes &axes,
-                                    const zb_node *level, zb_error *err);
 
 /* What the list of a pyramid says of a level, or of the raster itself. */
 LayoutEntry layout_entry(const LevelPlaces &places, const zb_node *raster,

@@ -1,147 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GDAL resamples, on its threads; the bands of the levels write by the core, on its own. All levels
- * are made beside their places, in nodes "ovr_2x.<process>-<number>.zarr3-new", and closed, before
- * the first one is moved to its place; the list of the pyramid is changed last. So an error leaves
- * the levels that were there, and a process that is killed leaves at the worst nodes of such names,
- * or for a moment none of an old level. Readers pass over a level that is not there.
+ * The core plans levels, makes their nodes beside their places, and moves them there. In between
+ * GDAL resamples, on its threads, and the bands of the levels write by the core, on its own.
  */
 #include "dataset/overview_builder.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
-#include "array/attributes.h"
 #include "base/errors.h"
+#include "base/guard.h"
 #include "base/handles.h"
-#include "base/json_text.h"
 #include "dataset/band.h"
-#include "dataset/level_places.h"
 #include "dataset/levels.h"
-#include "store/directories.h"
-#include "zarrbridge/change.h"
-#include "zarrbridge/write.h"
+#include "zarrbridge/multiscales.h"
 
 namespace zarr3 {
 
 using Progress = std::unique_ptr<void, Release<GDALDestroyScaledProgress>>;
 
-OverviewBuilder::OverviewBuilder(Zarr3Dataset *raster, std::string resampling)
-    : raster_(raster), store_(raster->hierarchy().store.get()),
-      places_(pyramid_for_changes(store_, raster->pyramid(), raster->array().path()),
-              raster->array().path()),
-      resampling_(std::move(resampling)) {
+OverviewBuilder::OverviewBuilder(Zarr3Dataset *raster, std::string resampling,
+                                 GDALProgressFunc progress, void *progress_data)
+    : raster_(raster), resampling_(std::move(resampling)), progress_(progress),
+      progress_data_(progress_data) {
 }
 
-OverviewBuilder::~OverviewBuilder() {
-    for (Level &level : levels_) {
-        if (level.dataset != nullptr)
-            level.dataset->forget();
-        level.dataset.reset();
-        if (!level.staging.empty())
-            zb_node_delete(store_, level.staging.c_str(), nullptr);
-    }
-}
-
-bool OverviewBuilder::refuse(const std::string &reason) const {
-    CPLError(CE_Failure, CPLE_NotSupported, "array /%s: no overviews are made: %s",
-             zb_node_path(raster_->node()), reason.c_str());
-    return false;
-}
-
-/* ---- Planning ---- */
-
-/* A level that is not there yet goes into the list of the group that holds the raster, or the
-   raster's group. */
-bool OverviewBuilder::plan_new(Level *level) const {
-    const std::string path = zb_node_path(raster_->node());
-    const NodePtr group = open_node(store_, places_.above(), nullptr);
-    if (group == nullptr || zb_node_array(group.get()) != nullptr ||
-        !may_have_layout(group.get()) || attribute(group.get(), "ome") != nullptr)
-        return refuse("its group has no place for the list of levels");
-    if (!places_.leads())
-        return refuse(
-            "it belongs to a pyramid, whose levels can be made anew, but not be added to");
-    if (places_.of_groups() && home_of_level(store_, path) == path)
-        return refuse("its group /" + parent_path(path) +
-                      " has other rasters, which a level on the list would need as well; move them "
-                      "to groups of their own");
-    std::vector<std::string> taken;
-    for (const Level &other : levels_)
-        taken.push_back(other.target);
-    zb_error err;
-    if (places_.free_group(store_, level->factor, taken, &level->target, &err) != ZB_OK)
-        return refuse(err.message);
-    level->made = level->is_new = true;
-    level->array = join_path(level->target, last_part(path));
-    return true;
-}
-
-bool OverviewBuilder::plan(int factor) {
-    const int width = raster_->GetRasterXSize(), height = raster_->GetRasterYSize();
-    if (factor < 2)
-        return refuse("the factor " + std::to_string(factor) + " makes nothing smaller");
-    Level level = {};
-    level.factor = factor;
-    level.width = (width - 1) / factor + 1;
-    level.height = (height - 1) / factor + 1;
-    if (level.width == width && level.height == height)
-        return true;
-    for (Zarr3Dataset *there : raster_->overviews()) {
-        const int known =
-            GDALComputeOvFactor(there->GetRasterXSize(), width, there->GetRasterYSize(), height);
-        if (known != factor && known != GDALOvLevelAdjust2(factor, width, height))
-            continue;
-        level.width = there->GetRasterXSize();
-        level.height = there->GetRasterYSize();
-        level.array = zb_node_path(there->node());
-        level.made = places_.is_made(store_, level.array);
-        level.target = level.made ? home_of_level(store_, level.array) : level.array;
-        break;
-    }
-    if (level.array.empty() && !plan_new(&level))
-        return false;
-    for (const Level &other : levels_) {
-        if (other.array == level.array)
-            return true;
-    }
-    levels_.push_back(std::move(level));
-    return true;
-}
-
-/* ---- Making ---- */
-
-/* A level of another program keeps its own form; one of ours has that of the raster. */
-enum zb_code OverviewBuilder::create_array(const Level &level, NodePtr *node, zb_error *err) const {
-    const Axes &axes = raster_->layout().axes;
-    const NodePtr model =
-        level.made ? raster_->array().shared_node() : open_node(store_, level.array, err);
-    if (model == nullptr)
-        return err->code;
-    const zb_array_info *info = zb_node_array(model.get());
-    std::vector<uint64_t> shape(info->shape, info->shape + info->ndim);
-    shape[static_cast<size_t>(axes.x)] = static_cast<uint64_t>(level.width);
-    shape[static_cast<size_t>(axes.y)] = static_cast<uint64_t>(level.height);
-    NewArray plan = form_like(model.get(), shape);
-    for (const auto &[axis, name] : {std::pair(axes.x, "x"), std::pair(axes.y, "y")}) {
-        if (level.made && plan.names[static_cast<size_t>(axis)].empty())
-            plan.names[static_cast<size_t>(axis)] = name;
-    }
-    const auto *fill = static_cast<const unsigned char *>(info->fill_value);
-    const std::string attributes = level.made ? json_object(level_attributes(model.get()))
-                                              : json_text(zb_node_attributes(model.get()));
-    enum zb_code code = ZB_OK;
-    std::string path = level.staging;
-    if (level.target != level.array) {
-        zb_node *group = nullptr;
-        code = zb_group_create(store_, path.c_str(), places_.group_attributes(level.target).c_str(),
-                               &group, err);
-        zb_node_release(group);
-        path = join_path(path, last_part(level.array));
-    }
-    if (code == ZB_OK)
-        code = plan.create(store_, path, {fill, fill + info->dtype.size}, attributes, node, err);
-    return code;
-}
+/* ---- Opening ---- */
 
 static std::optional<GeoTransform> place_of(Zarr3Dataset *raster) {
     GeoTransform transform;
@@ -150,51 +35,45 @@ static std::optional<GeoTransform> place_of(Zarr3Dataset *raster) {
     return transform;
 }
 
-/* By a geotransform, or else by coordinates beside the level. */
-bool OverviewBuilder::place(Zarr3Dataset *level) const {
-    const Axes &axes = raster_->layout().axes;
+/* What the core has not found where GDAL finds it. */
+static void place_like(Zarr3Dataset *level, Zarr3Dataset *raster) {
+    const Layout &layout = level->layout();
+    const std::optional<GeoTransform> own = place_of(level);
     const std::optional<GeoTransform> place =
-        level_transform(place_of(raster_), raster_->layout(), level->layout());
-    NearbyNodes &around = raster_->array().around();
-    zb_error err;
-    enum zb_code code = copy_level_coordinates(raster_->node(), around, axes, level->node(), &err);
-    if (place)
+        level_transform(place_of(raster), raster->layout(), layout);
+    if (place && (!own || zb_place_contradicts(to_affine(*own).data(), to_affine(*place).data(),
+                                               static_cast<uint64_t>(layout.width),
+                                               static_cast<uint64_t>(layout.height))))
         level->place_at(*place);
-    else if (code == ZB_OK)
-        code = write_level_coordinates(raster_->node(), around, axes, level->node(), &err);
-    if (code != ZB_OK) {
-        report(err);
-        return false;
-    }
-    if (raster_->GetSpatialRef() != nullptr)
-        level->SetSpatialRef(raster_->GetSpatialRef());
-    return true;
+    const OGRSpatialReference *crs = raster->GetSpatialRef(), *known = level->GetSpatialRef();
+    if (crs != nullptr && (known == nullptr || !crs->IsSame(known)))
+        level->SetSpatialRef(crs);
 }
 
-bool OverviewBuilder::create(Level *level) {
-    zb_error err;
-    NodePtr node;
-    level->staging = level->target + "." + staging_suffix();
-    if (create_array(*level, &node, &err) != ZB_OK) {
-        report(err);
-        return false;
-    }
+enum zb_code OverviewBuilder::open(const zb_pyramid_level &made, zb_error *err) {
     ArrayOptions options;
     options.set_axes(raster_->layout().axes);
     options.update = true;
     options.write = raster_->write_options();
     std::string reason;
-    level->dataset = Zarr3Dataset::make(raster_->hierarchy(), node, options, &reason);
-    if (level->dataset == nullptr)
-        return refuse(reason);
-    level->dataset->array().leave_unsettled();
-    if (!level->made || raster_->mask() == nullptr)
-        return !level->made || place(level->dataset.get());
-    if (!place(level->dataset.get()) || level->dataset->CreateMaskBand(GMF_PER_DATASET) != CE_None)
-        return false;
-    level->dataset->mask()->array().leave_unsettled();
-    return true;
+    std::unique_ptr<Zarr3Dataset> level = Zarr3Dataset::make(
+        raster_->hierarchy(), adopt_node(zb_node_retain(made.array)), options, &reason);
+    if (level == nullptr)
+        return zb_fail(err, ZB_EUNSUPPORTED, "array /%s: no overviews are made: %s",
+                       raster_->array().path().c_str(), reason.c_str());
+    level->array().leave_unsettled();
+    if (level->mask() != nullptr)
+        level->mask()->array().leave_unsettled();
+    enum zb_code code = ZB_OK;
+    if (made.is_made) {
+        code = level->follow(*raster_, err);
+        place_like(level.get(), raster_);
+    }
+    levels_.push_back({static_cast<int>(made.factor), std::move(level)});
+    return code;
 }
+
+/* ---- Resampling ---- */
 
 /* GDAL's names for it begin so. */
 static bool is_nearest(const std::string &resampling) {
@@ -267,41 +146,37 @@ bool OverviewBuilder::fill_bands(GDALProgressFunc progress, void *progress_data)
     return true;
 }
 
-bool OverviewBuilder::build(GDALProgressFunc progress, void *progress_data) {
-    std::sort(levels_.begin(), levels_.end(),
-              [](const Level &a, const Level &b) { return a.factor < b.factor; });
-    for (Level &level : levels_) {
-        if (!create(&level))
-            return false;
-    }
+/* ---- Filling ---- */
+
+bool OverviewBuilder::fill_all() {
     const double masks = raster_->mask() != nullptr ? 0.1 : 0;
-    const Progress first(GDALCreateScaledProgress(0, masks, progress, progress_data));
-    const Progress second(GDALCreateScaledProgress(masks, 1, progress, progress_data));
+    const Progress first(GDALCreateScaledProgress(0, masks, progress_, progress_data_));
+    const Progress second(GDALCreateScaledProgress(masks, 1, progress_, progress_data_));
     return levels_.empty() || (fill_masks(GDALScaledProgress, first.get()) &&
                                fill_bands(GDALScaledProgress, second.get()));
 }
 
-/* ---- Putting in place ---- */
-
-enum zb_code OverviewBuilder::move(Level *level, zb_error *err) {
-    const char *from = level->staging.c_str(), *to = level->target.c_str();
-    const enum zb_code code = level->is_new ? zb_node_move(store_, from, to, err)
-                                            : zb_level_take_place(store_, from, to, err);
-    /* Until it is on the list, a new level is still ours to take away. */
-    if (code == ZB_OK)
-        level->staging = level->is_new ? level->target : std::string();
-    return code;
+bool OverviewBuilder::close() {
+    for (Level &level : levels_) {
+        if (level.dataset->Close(ZARR3_NO_PROGRESS) != CE_None)
+            return false;
+    }
+    return true;
 }
 
-enum zb_code OverviewBuilder::list(zb_error *err) {
-    if (entries_.empty())
-        return ZB_OK;
-    NodePtr group = open_node(store_, places_.above(), err);
-    if (group == nullptr)
-        return err->code;
-    AttributeChanges changes;
-    put_into_layout(group.get(), entries_, &changes);
-    return changes.apply(&group, err);
+enum zb_code OverviewBuilder::fill(void *context, const zb_pyramid_level *levels, size_t count,
+                                   zb_error *err) {
+    auto *self = static_cast<OverviewBuilder *>(context);
+    for (size_t i = 0; i < count; i++) {
+        const enum zb_code code = self->open(levels[i], err);
+        if (code != ZB_OK)
+            return code;
+    }
+    if (!self->fill_all() || !self->close()) {
+        self->is_reported_ = true;
+        return zb_fail(err, ZB_EIO, "GDAL has not made the overviews");
+    }
+    return (*self->close_old_)(err);
 }
 
 /* GDAL has many names for some methods. */
@@ -312,36 +187,33 @@ static std::string method_of(const std::string &resampling) {
     return lower == "cubicspline" ? "cubic_spline" : lower == "none" ? "" : lower;
 }
 
-bool OverviewBuilder::replace() {
+bool OverviewBuilder::build(const std::vector<int> &factors, const CloseOld &close_old) {
+    std::vector<uint64_t> wanted;
+    for (const int factor : factors)
+        wanted.push_back(static_cast<uint64_t>(std::max(factor, 0)));
     const std::optional<GeoTransform> place = place_of(raster_);
-    const zb_node *node = raster_->node();
-    for (Level &level : levels_) {
-        if (level.made) {
-            if (entries_.empty())
-                entries_.push_back(layout_entry(places_, node, raster_->layout(), node,
-                                                zb_node_path(node), raster_->layout(), place));
-            entries_.push_back(layout_entry(places_, node, raster_->layout(), level.dataset->node(),
-                                            level.array, level.dataset->layout(), place));
-            entries_.back().method = method_of(resampling_);
-        }
-        if (level.dataset->Close(ZARR3_NO_PROGRESS) != CE_None)
-            return false;
-    }
+    const std::string method = method_of(resampling_);
+    const zb_axes axes = {raster_->layout().axes.x, raster_->layout().axes.y};
+    const std::array<double, 6> affine = place ? to_affine(*place) : std::array<double, 6>{};
+    zb_pyramid_options options = {};
+    options.factors = wanted.data();
+    options.factor_count = wanted.size();
+    options.context = this;
+    options.fill = guarded<fill>;
+    options.method_name = method.c_str();
+    options.axes = &axes;
+    options.transform = place ? affine.data() : nullptr;
+    close_old_ = &close_old;
     zb_error err;
-    enum zb_code code = ZB_OK;
-    for (size_t i = 0; i < levels_.size() && code == ZB_OK; i++) {
-        levels_[i].dataset.reset();
-        code = move(&levels_[i], &err);
+    const enum zb_code code = zb_pyramid_build(raster_->node(), &options, &err);
+    for (Level &level : levels_) {
+        if (code != ZB_OK)
+            level.dataset->forget();
+        level.dataset.reset();
     }
-    if (code == ZB_OK)
-        code = list(&err);
-    if (code != ZB_OK) {
+    if (code != ZB_OK && !is_reported_)
         report(err);
-        return false;
-    }
-    for (Level &level : levels_)
-        level.staging.clear();
-    return true;
+    return code == ZB_OK;
 }
 
 } // namespace zarr3

@@ -1,63 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes levels of a raster, complete before any of them takes its place. */
+/* Levels of a raster, made by the core (zb_pyramid_build), whose pixels GDAL resamples. */
 #ifndef ZARR3_OVERVIEW_BUILDER_H
 #define ZARR3_OVERVIEW_BUILDER_H
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "dataset/dataset.h"
-#include "dataset/level_places.h"
-#include "raster/pyramid_layout.h"
+#include "zarrbridge/pyramid.h"
 
 namespace zarr3 {
 
-/* plan() for each level, then build(), then replace(). What has been made and has not taken its
-   place goes with the builder. All report their errors. */
 class OverviewBuilder {
   public:
+    /* Gives up the old levels that the raster has open. */
+    using CloseOld = std::function<enum zb_code(zb_error *)>;
+
     /* The raster is open for update and has been flushed. */
-    OverviewBuilder(Zarr3Dataset *raster, std::string resampling);
-    ~OverviewBuilder();
-    OverviewBuilder(const OverviewBuilder &) = delete;
-    OverviewBuilder &operator=(const OverviewBuilder &) = delete;
+    OverviewBuilder(Zarr3Dataset *raster, std::string resampling, GDALProgressFunc progress,
+                    void *progress_data);
 
-    /* A level that is there already is to be made anew. */
-    bool plan(int factor);
-
-    bool build(GDALProgressFunc progress, void *progress_data);
-
-    /* Nobody may have the old levels open in this dataset. */
-    bool replace();
+    /* Called before levels take their places. Errors have been reported. */
+    bool build(const std::vector<int> &factors, const CloseOld &close_old);
 
   private:
     struct Level {
-        int factor, width, height;
-        bool made;           /* by BuildOverviews, now or before; else by another program */
-        std::string target;  /* the node whose place it takes: a group, or an array */
-        std::string staging; /* the node where it is made */
-        std::string array;   /* the array's path once it is in its place */
-        bool is_new;         /* nothing is in its place yet */
+        int factor;
         std::unique_ptr<Zarr3Dataset> dataset;
     };
 
-    bool refuse(const std::string &reason) const;
-    bool plan_new(Level *level) const;
-    enum zb_code create_array(const Level &level, NodePtr *node, zb_error *err) const;
-    bool place(Zarr3Dataset *level) const;
-    bool create(Level *level);
+    static enum zb_code fill(void *context, const zb_pyramid_level *levels, size_t count,
+                             zb_error *err);
+    enum zb_code open(const zb_pyramid_level &made, zb_error *err);
     bool fill_masks(GDALProgressFunc progress, void *progress_data);
     bool fill_bands(GDALProgressFunc progress, void *progress_data);
-    enum zb_code move(Level *level, zb_error *err);
-    enum zb_code list(zb_error *err);
+    bool fill_all();
+    bool close();
 
     Zarr3Dataset *raster_;
-    zb_hierarchy *store_;
-    LevelPlaces places_;
     std::string resampling_;
+    GDALProgressFunc progress_;
+    void *progress_data_;
+    const CloseOld *close_old_ = nullptr;
     std::vector<Level> levels_; /* finest first */
-    std::vector<LayoutEntry> entries_;
+    bool is_reported_ = false;  /* GDAL has told what failed */
 };
 
 } // namespace zarr3

@@ -223,25 +223,13 @@ CPLErr RasterLevels::remove_made(std::vector<std::string> made) {
 
 CPLErr RasterLevels::build(const char *resampling, const std::vector<int> &factors,
                            GDALProgressFunc progress, void *progress_data) {
-    /* New ones go beside those that are there; these are of the past, and hold their names. */
-    list();
-    if (!stale_.empty() && remove_made({}) != CE_None)
-        return CE_Failure;
-    OverviewBuilder builder(raster_, resampling);
+    OverviewBuilder builder(raster_, resampling, progress, progress_data);
+    const bool is_built = builder.build(factors, [&](zb_error *err) { return reopen(err); });
     zb_error err;
-    for (const int factor : std::set<int>(factors.begin(), factors.end())) {
-        if (!builder.plan(factor))
-            return CE_Failure;
-    }
-    if (!builder.build(progress, progress_data))
-        return CE_Failure;
-    enum zb_code code = reopen(&err);
-    const bool replaced = code == ZB_OK && builder.replace();
-    if (code == ZB_OK)
-        code = reopen(&err); /* those that are there now are opened when they are asked for */
+    const enum zb_code code = reopen(&err); /* what is there now is opened when it is asked for */
     if (code != ZB_OK)
         report(err);
-    return code == ZB_OK && replaced ? CE_None : CE_Failure;
+    return code == ZB_OK && is_built ? CE_None : CE_Failure;
 }
 
 CPLErr RasterLevels::make_last() {

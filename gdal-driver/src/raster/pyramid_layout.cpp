@@ -3,16 +3,9 @@
 
 #include <new>
 
-#include "array/nearby_nodes.h"
-#include "array/pyramid.h"
+#include "zarrbridge/multiscales.h"
 
 namespace zarr3 {
-
-bool may_have_layout(const zb_node *group) {
-    NearbyNodes around(group);
-    const zb_nodes nodes = around.for_core();
-    return zb_group_may_list(group, &nodes);
-}
 
 static void set_or_remove(const char *name, const char *value, AttributeChanges *changes) {
     if (value != nullptr)

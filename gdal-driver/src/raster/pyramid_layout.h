@@ -23,9 +23,6 @@ struct LayoutEntry {
     std::optional<std::array<double, 6>> transform; /* [a, b, c, d, e, f] */
 };
 
-/* True if the group has a list, or may have one: no attribute of that name means something else. */
-bool may_have_layout(const zb_node *group);
-
 /* zb_level_list_put. */
 void put_into_layout(const zb_node *group, const std::vector<LayoutEntry> &entries,
                      AttributeChanges *changes);
