@@ -71,6 +71,7 @@ struct vol_file {
 
     /* Parts of one owner each, as in node.h. */
     size_t refs;               /* file/handle.c: the handles */
+    pid_t process;             /* file/handle.c: the one that opened the file */
     vol_handle *handles;       /* file/files.c: all of them; handle.c lists them */
     vol_owners owners;         /* file/owners.c: the handles */
     vol_owners acting;         /* file/owners.c: whose call it is that goes on; 0: none */
