@@ -52,6 +52,7 @@ struct vol_file {
     char *path;      /* as the user gave it, in its plain form (names.h) */
     char *shown;     /* the same for messages */
     uint64_t number; /* the same for every open of one store, different from native files */
+    pid_t process;   /* the one that opened it */
     bool writable;   /* opened or created by a handle that may write */
     h5_ranks *ranks; /* that have it open together; NULL: none. Rank 0 alone changes documents */
     vol_options options;
@@ -71,7 +72,6 @@ struct vol_file {
 
     /* Parts of one owner each, as in node.h. */
     size_t refs;               /* file/handle.c: the handles */
-    pid_t process;             /* file/handle.c: the one that opened the file */
     vol_handle *handles;       /* file/files.c: all of them; handle.c lists them */
     vol_owners owners;         /* file/owners.c: the handles */
     vol_owners acting;         /* file/owners.c: whose call it is that goes on; 0: none */
