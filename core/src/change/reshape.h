@@ -17,8 +17,8 @@ typedef struct zb__document_text {
 } zb__document_text;
 
 /* node, text: the array as it stands. *out gets the node, and *out_text unless it is NULL its text,
-   which the caller frees. ZB_EUNSUPPORTED for the draft grid `rectangular`, which leaves no room for
-   another shape. */
+   which the caller frees. ZB_EUNSUPPORTED for the draft grid `rectangular`, which leaves no room
+   for another shape. */
 enum zb_code zb__array_reshape(const zb_node *node, const zb__document_text *text,
                                const uint64_t *shape, zb__document_text *out_text, zb_node **out,
                                zb_error *err);

@@ -240,8 +240,8 @@ bool vol_file_is_native(h5_lib *lib, const char *name, unsigned flags, hid_t fap
     return native;
 }
 
-/* HDF5 looks later than we did, and may have met the store that another program makes just now: that
-   store, and HDF5's errors are dropped. */
+/* HDF5 looks later than we did, and may have met the store that another program makes just now:
+   that store, and HDF5's errors are dropped. */
 static char *came_since(h5_lib *lib, const char *name, unsigned flags, hid_t fapl,
                         const vol_options *options) {
     char *store;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writers of datasets: one for each, shared by all its ids, from the first H5Dwrite on. Before a
- * read the chunks are stored that it touches; data for other chunks go on waiting, as do all when a
- * dataset only grows. Before anything else that looks at the store, everything is stored.
+ * The writers of datasets: one for each, shared by all its ids, from the first H5Dwrite on. Before
+ * a read the chunks are stored that it touches; data for other chunks go on waiting, as do all
+ * when a dataset only grows. Before anything else that looks at the store, everything is stored.
  *
- * When the last id of a dataset is closed, its parts of chunks go on waiting for the flush or close
- * of the file, as they do in HDF5: a program that opens a dataset for each part (h5py:
+ * When the last id of a dataset is closed, its parts of chunks go on waiting for the flush or
+ * close of the file, as they do in HDF5: a program that opens a dataset for each part (h5py:
  * file["a"][...] = part) stores a chunk once all the same. The dataset *rests* then. All that rest
- * are stored when another dataset is written while more than half of write_cache_bytes waits in the
- * process, or when there are too many, and those of a file before a part of it is opened by another
- * name. Nothing rests in a process that was forked from the one that opened the file, nor in files
- * that several ranks share; what rested when a process was forked is its own to store.
+ * are stored when another dataset is written while more than half of write_cache_bytes waits in
+ * the process, or when there are too many, and those of a file before a part of it is opened by
+ * another name. Nothing rests in a process that was forked from the one that opened the file, nor
+ * in files that several ranks share; what rested when a process was forked is that process's to
+ * store, and not its child's.
  *
  * A writer keeps the data that it cannot store, and the call that asked for it fails; only closing
- * the dataset does not (callbacks/dataset.c says why), and what rests is told of by the flush or the
- * close of its file. So flushing can be tried again, until the file is closed (files.h).
+ * the dataset does not (callbacks/dataset.c says why), and what rests is told of by the flush or
+ * the close of its file. So flushing can be tried again, until the file is closed (files.h).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_DATASET_WRITERS_H
 #define ZARRBRIDGE_HDF5_VOL_DATASET_WRITERS_H
