@@ -271,7 +271,8 @@ def test_a_change_that_waits_for_its_turn_is_ended(tmp_path, change, look):
 WRITE = "d.__setitem__(slice(1, 10, 4), [{0}, {0} + 1, {0} + 2])"
 
 
-@pytest.mark.parametrize("end", ["f.flush()", "f.close()", "d.id.flush()", "d.id.close()"])
+@pytest.mark.parametrize("end", ["f.flush()", "f.close()", "d.id.flush()",
+                                 "(d.id.close(), f.flush())[1]", "(d.id.close(), f.close())[1]"])
 def test_what_has_been_written_is_stored_all_the_same(s3, end):
     """Each put is held back in turn while the signal comes. The wait gives a library that would stop the time to do
     so; the right one is not in a hurry."""

@@ -122,6 +122,10 @@ ZB_API enum zb_code zb_writer_store_box(zb_writer *writer, const uint64_t *start
    all that was written. Nothing is stored. */
 ZB_API bool zb_writer_waits(const zb_writer *writer, const uint64_t *start, const uint64_t *count);
 
+/* The memory of all that waits in the writers of the process: what the limit write_cache_bytes is
+   of. */
+ZB_API uint64_t zb_writers_waiting_bytes(void);
+
 /* For an array that only grows: what waits need not be stored before, and the writer goes on.
 
        if (!zb_writer_can_grow(writer, shape))

@@ -9,23 +9,33 @@
 #include "node/node.h"
 #include "util/json_writer.h"
 
+static enum zb_code parse_value(zb_json_writer *w, zb_json **out, zb_error *err) {
+    enum zb_code code = w->text.failed ? zb_fail(err, ZB_ENOMEM, "out of memory for a document")
+                                       : zb_json_parse(w->text.data, w->text.size, out, err);
+    free(w->text.data);
+    return code;
+}
+
 enum zb_code zb__document_take(zb__document *document, const char *name, zb_json_writer *w,
                                zb_error *err) {
     zb_json *json = NULL;
-    enum zb_code code = w->text.failed ? zb_fail(err, ZB_ENOMEM, "out of memory for a document")
-                                       : zb_json_parse(w->text.data, w->text.size, &json, err);
-    free(w->text.data);
+    enum zb_code code = parse_value(w, &json, err);
     if (!code)
         code = zb__document_edit(document, NULL, name, json, NULL, err);
     zb_json_free(json);
     return code;
 }
 
-static enum zb_code edit_shape(zb__document *document, const uint64_t *shape, uint32_t ndim,
-                               zb_error *err) {
+static enum zb_code with_shape(const zb__document *document, const uint64_t *shape, uint32_t ndim,
+                               zb__document *out, zb_error *err) {
     zb_json_writer w = {.level = 0};
+    zb_json *json = NULL;
     zb__json_write_extents(&w, shape, ndim);
-    return zb__document_take(document, "shape", &w, err);
+    enum zb_code code = parse_value(&w, &json, err);
+    if (!code)
+        code = zb__document_with(document, "shape", json, out, err);
+    zb_json_free(json);
+    return code;
 }
 
 /* ---- The grid ----------------------------------------------------------------------------- */
@@ -72,10 +82,9 @@ static enum zb_code edit_grid(zb__document *document, const zb__array *array, co
 }
 
 /* Tells whether the grid has to be written anew, or refuses. */
-static enum zb_code compare_grid(const zb__document *document, const zb__array *array,
+static enum zb_code compare_grid(const zb_json *document, const zb__array *array,
                                  const uint64_t *shape, bool *grows, zb_error *err) {
-    const char *name =
-        zb_json_string(zb_json_get(zb_json_get(document->json, "chunk_grid"), "name"));
+    const char *name = zb_json_string(zb_json_get(zb_json_get(document, "chunk_grid"), "name"));
     bool is_draft = !name || strcmp(name, "rectilinear") != 0;
     *grows = false;
     for (uint32_t d = 0; d < array->info.ndim; d++) {
@@ -92,27 +101,32 @@ static enum zb_code compare_grid(const zb__document *document, const zb__array *
 
 /* ---- The whole ---------------------------------------------------------------------------- */
 
-enum zb_code zb__array_reshape(const zb_node *node, const zb__document *document,
-                               const uint64_t *shape, zb__document *out_document, zb_node **out,
+/* The node takes the tree of its document over: a document is parsed once. */
+enum zb_code zb__array_reshape(const zb_node *node, const zb__document_text *text,
+                               const uint64_t *shape, zb__document_text *out_text, zb_node **out,
                                zb_error *err) {
+    const zb__document document = {.text = text->text,
+                                   .size = text->size,
+                                   .json = node->document,
+                                   .is_outline = !zb__node_keeps_entries(node->hierarchy)};
     zb__document changed = {.text = NULL};
     bool grows;
-    enum zb_code code = compare_grid(document, node->array, shape, &grows, err);
-    char *copy = code ? NULL : strndup(document->text, document->size);
+    enum zb_code code = compare_grid(node->document, node->array, shape, &grows, err);
     if (!code)
-        code = copy ? zb__document_parse(copy, document->size, "zarr.json", &changed, err)
-                    : zb_fail(err, ZB_ENOMEM, "out of memory for a document");
-    if (!code)
-        code = edit_shape(&changed, shape, node->array->info.ndim, err);
+        code = with_shape(&document, shape, node->array->info.ndim, &changed, err);
     if (!code && grows)
         code = edit_grid(&changed, node->array, shape, err);
-    if (!code)
-        code = zb__node_make(node->hierarchy, node->path, changed.text, changed.size, out, err);
+    if (code) {
+        zb__document_free(&changed);
+        return code;
+    }
+    code = zb__node_make_parsed(node->hierarchy, node->path, changed.text, changed.size,
+                                changed.json, out, err);
     if (!code)
         (*out)->home = node->home;
-    if (!code && out_document)
-        *out_document = changed;
+    if (!code && out_text)
+        *out_text = (zb__document_text){changed.text, changed.size};
     else
-        zb__document_free(&changed);
+        free(changed.text);
     return code;
 }

@@ -10,11 +10,17 @@
 #include "node/edit.h"
 #include "zarrbridge/node.h"
 
-/* node, document: the array as it stands. *out gets the node, and *out_document unless it is NULL
-   its text. ZB_EUNSUPPORTED for the draft grid `rectangular`, which leaves no room for another
-   shape. */
-enum zb_code zb__array_reshape(const zb_node *node, const zb__document *document,
-                               const uint64_t *shape, zb__document *out_document, zb_node **out,
+/* The text of a node's document. */
+typedef struct zb__document_text {
+    char *text;
+    size_t size;
+} zb__document_text;
+
+/* node, text: the array as it stands. *out gets the node, and *out_text unless it is NULL its text,
+   which the caller frees. ZB_EUNSUPPORTED for the draft grid `rectangular`, which leaves no room
+   for another shape. */
+enum zb_code zb__array_reshape(const zb_node *node, const zb__document_text *text,
+                               const uint64_t *shape, zb__document_text *out_text, zb_node **out,
                                zb_error *err);
 
 /* Takes the text of a writer on the stack as the new value of a member of the document's root. */

@@ -75,14 +75,14 @@ static enum zb_code marker_read(const zb_node *node, const char *key, bool *foun
 }
 
 /* Finishes a shrink that another process began: the same work, for the shape as it is now. */
-static enum zb_code finish(const zb_node *node, const zb__document *document, const char *key,
+static enum zb_code finish(const zb_node *node, const zb__document_text *text, const char *key,
                            zb_error *err) {
     uint64_t old[ZB_MAX_NDIM];
     bool found;
     enum zb_code code = marker_read(node, key, &found, old, err);
     if (code || !found)
         return code;
-    code = zb__beyond_clear(node, document, node->array->info.shape, old, false, err);
+    code = zb__beyond_clear(node, text, node->array->info.shape, old, NULL, err);
     return code ? code : zb__hierarchy_erase(node->hierarchy, key, err);
 }
 
@@ -92,7 +92,8 @@ static enum zb_code finish(const zb_node *node, const zb__document *document, co
 typedef struct resizing {
     zb__change change;
     bool at_least; /* what the array is longer by stays */
-    zb__document document, changed;
+    zb__document_text document, changed;
+    zb__edge_looks looks;
     zb_node *now, *then;
     char *marker;
 } resizing;
@@ -125,16 +126,15 @@ static void choose(const resizing *r, const uint64_t *asked, uint64_t *shape) {
 
 static enum zb_code read_now(resizing *r, const zb_node *node, const uint64_t *asked,
                              zb_error *err) {
-    char *text;
-    size_t size;
     uint64_t shape[ZB_MAX_NDIM];
-    enum zb_code code = zb__array_now(node, &r->now, NULL, &text, &size, err);
-    if (!code)
-        code = zb__document_parse(text, size, "zarr.json", &r->document, err);
+    enum zb_code code =
+        zb__array_now(node, &r->now, NULL, &r->document.text, &r->document.size, err);
     if (!code && !r->at_least)
         code = check_shape(r, node, asked, err);
     if (!code)
         choose(r, asked, shape);
+    if (!code && same_shape(r->now, node->array->info.shape))
+        r->looks.known = node->clean_edge;
     if (!code) /* the parts of chunks beyond an edge are written */
         code = zb__array_check_writable(r->now->array, err);
     if (code)
@@ -160,11 +160,9 @@ static enum zb_code resize(resizing *r, zb_error *err) {
     if (shrinks && !r->now->hierarchy->store->hints.can_list)
         return zb_fail(err, ZB_EUNSUPPORTED, "the store cannot list chunks, so none can be erased");
     enum zb_code code = finish(r->now, &r->document, r->marker, err);
-    if (!code && grows)
-        code = zb__beyond_clear(r->then, &r->changed, now->shape, shape, true, err); /* its grid
-                                                                                        has the
-                                                                                        chunks that
-                                                                                        are new */
+    if (!code && grows) /* the new grid has the chunks that are new */
+        code = zb__beyond_clear(r->then, &r->changed, now->shape, shape, &r->looks, err);
+    r->then->clean_edge = r->looks.seen;
     if (!code && shrinks)
         code = marker_put(r->now, r->marker, err);
     if (!code)
@@ -172,7 +170,7 @@ static enum zb_code resize(resizing *r, zb_error *err) {
     if (!code)
         code = zb__change_put(&r->change, r->now->path, r->changed.text, r->changed.size, err);
     if (!code && shrinks)
-        code = zb__beyond_clear(r->then, &r->changed, shape, now->shape, false, err);
+        code = zb__beyond_clear(r->then, &r->changed, shape, now->shape, NULL, err);
     if (!code && shrinks)
         code = zb__hierarchy_erase(r->now->hierarchy, r->marker, err);
     return code;
@@ -200,8 +198,8 @@ static enum zb_code change_shape(const zb_node *array, const uint64_t *shape, bo
     else
         *out = r.then;
     zb_node_release(r.now);
-    zb__document_free(&r.document);
-    zb__document_free(&r.changed);
+    free(r.document.text);
+    free(r.changed.text);
     free(r.marker);
     return code;
 }

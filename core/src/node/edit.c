@@ -147,6 +147,18 @@ static enum zb_code apply_to(splice *s, zb__document *document, zb_error *err) {
     return ZB_OK;
 }
 
+/* Sets a member, also one that is not there yet. */
+static void set(splice *s, const char *name, const zb_json *value, const char *before) {
+    const zb_json *member = zb_json_get(s->object, name);
+    if (!member) {
+        add(s, name, value, before);
+        return;
+    }
+    s->from = zb_json_place_of(member).begin;
+    s->to = zb_json_place_of(member).end;
+    zb_json_write_value(&s->out, value);
+}
+
 enum zb_code zb__document_edit(zb__document *document, const char *const *path, const char *name,
                                const zb_json *value, const char *before, zb_error *err) {
     splice s;
@@ -156,16 +168,21 @@ enum zb_code zb__document_edit(zb__document *document, const char *const *path, 
     const zb_json *member = zb_json_get(s.object, name);
     if (!member && !value)
         return ZB_OK;
-    if (!member) {
-        add(&s, name, value, before);
-    } else if (value) {
-        s.from = zb_json_place_of(member).begin;
-        s.to = zb_json_place_of(member).end;
-        zb_json_write_value(&s.out, value);
-    } else {
+    if (value)
+        set(&s, name, value, before);
+    else
         take_out(&s, member);
-    }
     return apply_to(&s, document, err);
+}
+
+enum zb_code zb__document_with(const zb__document *document, const char *name, const zb_json *value,
+                               zb__document *out, zb_error *err) {
+    splice s;
+    enum zb_code code = find_object(document, NULL, &s, err);
+    if (code)
+        return code;
+    set(&s, name, value, NULL);
+    return apply(&s, document, out, err);
 }
 
 enum zb_code zb__document_replace(zb__document *document, const char *const *path, const char *name,

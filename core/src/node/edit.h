@@ -34,6 +34,10 @@ enum zb_code zb__document_edit(zb__document *document, const char *const *path, 
 enum zb_code zb__document_replace(zb__document *document, const char *const *path, const char *name,
                                   const char *json, zb_error *err);
 
+/* A document that is like this one with another value of the member `name` of its root. */
+enum zb_code zb__document_with(const zb__document *document, const char *name, const zb_json *value,
+                               zb__document *out, zb_error *err);
+
 /* A document that is like this one without the member `name` of its root. */
 enum zb_code zb__document_without(const zb__document *document, const char *name, zb__document *out,
                                   zb_error *err);

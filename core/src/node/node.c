@@ -181,6 +181,7 @@ void zb_node_release(zb_node *node) {
     else
         zb_json_free(node->document);
     zb_hierarchy_release(node->hierarchy);
+    free(node->clean_edge);
     free(node->path);
     free(node);
 }

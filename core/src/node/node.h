@@ -25,7 +25,8 @@ struct zb_node {
     uint64_t home;             /* zb_store_identify of its path when it was opened; 0: not known */
     uint64_t version;          /* version of its document, in one word; 0: not sure */
     atomic_uint_fast64_t seen; /* the last version that is known to have this storage layout */
-    atomic_bool lacks;         /* an answer of a distant store: a chunk is missing */
+    struct zb__clean_edge *clean_edge; /* change/beyond.h; freed with free(); or NULL */
+    atomic_bool lacks;                 /* an answer of a distant store: a chunk is missing */
     atomic_int_fast64_t asked; /* when it was made, or its document was there later (zb__now) */
 };
 

@@ -7,6 +7,7 @@
 
 #include "util/fork.h"
 #include "zarrbridge/limits.h"
+#include "zarrbridge/write.h"
 
 /* The most idle memory, as a part of the budget: more would make writers store early. */
 #define IDLE_PART 4
@@ -18,6 +19,10 @@ uint64_t zb__waiting_bytes(int64_t change) {
     if (change == 0)
         return atomic_load_explicit(&waiting, memory_order_relaxed);
     return atomic_fetch_add(&waiting, (uint64_t)change) + (uint64_t)change;
+}
+
+uint64_t zb_writers_waiting_bytes(void) {
+    return zb__waiting_bytes(0);
 }
 
 /* ---- Idle memory ---- */

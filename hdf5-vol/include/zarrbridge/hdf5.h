@@ -2,6 +2,9 @@
 /*
  * What the HDF5 connector offers beyond HDF5's own functions: optional operations, as HDF5 calls
  * them. A program includes this header and links to HDF5 alone.
+ *
+ * H5Dclose promises what HDF5 promises: written data belong to the file, and are stored, or an
+ * error is told, by H5Fflush and H5Fclose at the latest.
  */
 #ifndef ZARRBRIDGE_HDF5_H
 #define ZARRBRIDGE_HDF5_H

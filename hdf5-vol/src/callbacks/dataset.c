@@ -131,7 +131,10 @@ static herr_t vol_dataset_close(void *obj, hid_t dxpl, void **req) {
         return vol_object_closed(object,
                                  lib->H5VLdataset_close(object->under, lib->native, dxpl, req));
     if (vol_node_ids(object->node) == 1) {
-        vol_writer_close(object->node, NULL);
+        /* Otherwise no later call would tell of what cannot be stored. */
+        const vol_handle *handle = object->handle;
+        vol_writer_end(object->node, handle->files > 0 && !handle->given_up &&
+                                         !object->node->loose && !lib->stopping);
         vol_deleted_forget(object->node);
     }
     vol_object_free(object);

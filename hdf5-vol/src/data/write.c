@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * H5Dwrite. The data that a dataset's writer gathers are stored when chunks are complete, before a
- * read of the same chunks, at a flush, and when the dataset is closed; an error of any of these
+ * read of the same chunks, and at a flush (dataset/writers.h); an error of any of these
  * reaches the call that met it.
  */
 #include "data/code_points.h"

@@ -103,6 +103,8 @@ void vol_file_give_up(vol_handle *handle) {
     vol_owners_abandon_below(file->root, gone);
     for (vol_node *node = NULL; (node = vol_loose_next(file, node)) != NULL;)
         vol_owners_abandon_below(node, gone);
+    if (gone == VOL_OWNERS_ALL && file->options.sync != ZB_SYNC_NONE)
+        (void)zb_hierarchy_flush(file->hierarchy, NULL); /* what it would tell of later is told */
     handle->lost = (zb_error){0};
     handle->given_up = true;
     vol_file_closed(handle);

@@ -8,6 +8,7 @@
  */
 #include "file/handle.h"
 
+#include "dataset/writers.h"
 #include "file/files.h"
 #include "file/names.h"
 #include "file/owners.h"
@@ -20,6 +21,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- The root ---- */
 
@@ -115,11 +117,19 @@ static enum zb_code open_store(vol_file *file, zb_error *err) {
     return code;
 }
 
+/* Files of other names in the same store do not share its nodes, and look at what is stored. */
+static void store_resting(h5_lib *lib, const char *path) {
+    for (const vol_file *one = lib->resting ? lib->files : NULL; one; one = one->next)
+        if (one->writable && vol_filename_overlaps(one->path, path))
+            vol_writers_store_resting(lib, one);
+}
+
 /* store: one that is open and prepared, with the node that is to be the root; or NULL. */
 static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *options,
                               bool writable, zb_hierarchy *hierarchy, const char *node,
                               vol_file **out, zb_error *err) {
     vol_file *file = calloc(1, sizeof *file);
+    store_resting(lib, path);
     if (!file || !(file->path = strdup(path)) || !(file->shown = vol_filename_in_messages(path))) {
         if (file)
             free(file->path);
@@ -128,6 +138,7 @@ static enum zb_code file_open(h5_lib *lib, const char *path, const vol_options *
     }
     file->lib = lib;
     file->refs = 1;
+    file->process = getpid();
     file->options = *options;
     file->extras = &vol_dimension_extras;
     file->writable = writable;

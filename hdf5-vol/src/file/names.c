@@ -283,3 +283,23 @@ uint64_t vol_filename_number(const char *name) {
     const uint64_t hash = vol_filename_is_url(name) ? number_of_url(name) : number_of_path(name);
     return hash | UINT64_C(1) << 62; /* native files are numbered from 1 */
 }
+
+static char *place_of(const char *name) {
+    char *full;
+    if (vol_filename_is_url(name))
+        return vol_filename_in_messages(name);
+    return resolve(name, &full, NULL) == ZB_OK ? full : NULL;
+}
+
+static bool is_at_or_below(const char *place, const char *above) {
+    const size_t length = trimmed_length(above);
+    return strncmp(place, above, length) == 0 && (!place[length] || place[length] == '/');
+}
+
+bool vol_filename_overlaps(const char *one, const char *other) {
+    char *a = place_of(one), *b = place_of(other);
+    const bool overlaps = a && b && (is_at_or_below(a, b) || is_at_or_below(b, a));
+    free(a);
+    free(b);
+    return overlaps;
+}

@@ -48,6 +48,9 @@ char *vol_filename_in_messages(const char *name);
 /* A number that tells files apart as their places do. */
 uint64_t vol_filename_number(const char *name);
 
+/* Whether one is the place of the other, or lies in it. */
+bool vol_filename_overlaps(const char *one, const char *other);
+
 /* Tries to open what is there as a store, for the error. Contacts the host of a URL; `remote`: the
    options of stores on the network. */
 enum zb_code vol_filename_look(const char *name, const char *remote, zb_error *err);

@@ -225,8 +225,10 @@ typedef struct h5_lib {
     hid_t native;  /* the native connector, or 0 */
     int append;    /* callbacks/chunks.c: the number of the operation; 0 until HDF5 knows it */
     const H5VL_class_t *native_cls;
-    size_t live;            /* open objects of Zarr stores */
-    struct vol_file *files; /* open stores, the newest first */
+    size_t live;              /* open objects of Zarr stores */
+    struct vol_file *files;   /* open stores, the newest first */
+    struct vol_node *resting; /* dataset/writers.c: closed datasets whose data wait */
+    size_t resting_count;
     struct vol_shadows *shadows;
     vol_held_type cached_types[H5_CACHED_COUNT];
     struct h5_numbers *numbers;       /* types.c; NULL where not made yet. Owned */

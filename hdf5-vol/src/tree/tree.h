@@ -52,6 +52,7 @@ struct vol_file {
     char *path;      /* as the user gave it, in its plain form (names.h) */
     char *shown;     /* the same for messages */
     uint64_t number; /* the same for every open of one store, different from native files */
+    pid_t process;   /* the one that opened it */
     bool writable;   /* opened or created by a handle that may write */
     h5_ranks *ranks; /* that have it open together; NULL: none. Rank 0 alone changes documents */
     vol_options options;

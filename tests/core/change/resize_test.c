@@ -191,6 +191,41 @@ static void test_growing_is_cheap(void **state) {
     zb_hierarchy_release(hierarchy);
 }
 
+/* What growing has read beyond the edge is read again only where a chunk has changed since. */
+static void test_a_clean_edge_is_read_once(void **state) {
+    (void)state;
+    zb_hierarchy *hierarchy = store_new(), *count;
+    zb_error err;
+    zb_node *node = store_array(hierarchy, "a"), *through;
+    store_write_all(node, 3);
+    ASSERT_OK(wrap(zb_store_new_count, hierarchy, &count, &err), err);
+    ASSERT_OK(zb_node_open(count, "a", &through, &err), err);
+    through = store_resize(through, 9, 20);
+    uint64_t opens[3];
+    for (uint64_t i = 0; i < 3; i++) {
+        zb_store_count_take(zb_hierarchy_store(count));
+        through = store_resize(through, 10 + i, 20);
+        opens[i] = zb_store_count_take(zb_hierarchy_store(count)).opens;
+    }
+    assert_true(opens[1] < opens[0]);
+    assert_int_equal(opens[2], opens[1]);
+    expect(through, 9, 20, 3);
+    zb_node_release(through);
+    ASSERT_OK(zb_node_open(count, "a", &through, &err), err);
+    through = store_resize(through, 9, 20);
+    through = store_resize(through, 10, 20);
+    /* Another program puts a chunk with elements beyond the edge. */
+    store_set(hierarchy, "a/c/2/0", "abcdefghijabcdefghijabcdefghijabcdefghij");
+    through = store_resize(through, 11, 20);
+    char *chunk = store_text(hierarchy, "a/c/2/0");
+    assert_memory_equal(chunk, "abcdefghijabcdefghij\x07\0\x07", 23);
+    free(chunk);
+    zb_node_release(through);
+    zb_hierarchy_release(count);
+    zb_node_release(node);
+    zb_hierarchy_release(hierarchy);
+}
+
 /* Three characters in place of the number of rows, in the document alone. */
 static void set_rows(zb_hierarchy *hierarchy, const char *rows) {
     char *text = store_text(hierarchy, "a/zarr.json"), *shape = strstr(text, "10,");
@@ -394,6 +429,7 @@ int main(void) {
         cmocka_unit_test(test_sparse),
         cmocka_unit_test(test_unfinished),
         cmocka_unit_test(test_growing_is_cheap),
+        cmocka_unit_test(test_a_clean_edge_is_read_once),
         cmocka_unit_test(test_writer_at_the_same_time),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_foreign_padding),
