@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(os.environ["ZARRBRIDGE_SOURCE_DIR"])
-sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("interop", "remote", "support")]
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("interop", "mpi", "remote", "support")]
 import http2  # noqa: E402
 import simserver  # noqa: E402
 import venvs  # noqa: E402
@@ -24,7 +24,7 @@ import venvs  # noqa: E402
 CANNOT_BE_FETCHED = 3  # build.py
 XARRAY = ["xarray", "h5netcdf"]
 HDF5 = {"3.14": ["h5py==3.14.*"], "3.15": ["h5py==3.15.*"], "3.16": ["h5py==3.16.*"],
-        "newest": ["h5py", "netCDF4", *XARRAY]}
+        "newest": ["h5py", "netCDF4", "dask[array]", *XARRAY]}
 GDAL = ["rasterio>=1.5", "pyogrio", "rioxarray", "h5py"]
 # None of the test's own: the wheel is to find everything by itself.
 PLAIN = {name: value for name, value in venvs.ENVIRONMENT.items()
@@ -163,6 +163,31 @@ with h5py.File("x.zarr", "a") as file: file.create_group("below")["u"] = numpy.a
 tree = xarray.open_datatree("x.zarr", engine="zarrbridge")
 assert tree["below"].u[2] == 2 and (tree["t"] == data.t).all()
 """, tmp_path)
+
+
+def test_dask(wheel, tmp_path):
+    """Processes write the shards of one array; they find the program, which tells the shards, in the wheel."""
+    python = environment(wheel, "h5py-newest", *HDF5["newest"])
+    (tmp_path / "main.py").write_text("""
+import dask, dask.array, numpy, zarrbridge.dask
+if __name__ == "__main__":
+    values = numpy.arange(60000).reshape(200, 300)
+    with dask.config.set(scheduler="processes", num_workers=2):
+        zarrbridge.dask.store(dask.array.from_array(values, chunks=(70, 50)), "x.zarr", "t", shards=(128, 128),
+                              chunks=(32, 32))
+        found = zarrbridge.dask.from_store("x.zarr", "t")
+        assert found.chunksize == (128, 128) and (found.compute() == values).all()
+""")
+    run(python, "import runpy; runpy.run_path('main.py', run_name='__main__')", tmp_path)
+    assert (tmp_path / "x.zarr/t/c/1/2").is_file()
+
+
+def test_ranks_of_mpi(wheel, tmp_path):
+    """The connector is linked to no MPI, and works in the parallel HDF5 of the system."""
+    mpi = pytest.importorskip("test_mpi")
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    mpi.ran(mpi.python("rows", tmp_path / "a.zarr", HDF5_PLUGIN_PATH=str(tmp_path / "zarrbridge/lib/hdf5")))
+    assert (tmp_path / "a.zarr/g/b/zarr.json").is_file()
 
 
 def test_url(wheel, tmp_path):
