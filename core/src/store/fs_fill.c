@@ -120,7 +120,7 @@ enum zb_code zb__fs_put_name(zb__fs *fs, const zb_put *put, zb_error *err) {
         code = zb_fail(err, ZB_ECONFLICT, "'%s' is there already", put->key);
     else if (is_unlinkable(failed))
         code = zb_fail(err, ZB_EUNSUPPORTED, "'%s' cannot be a further name of the file: %s",
-                       put->key, strerrordesc_np(failed));
+                       put->key, strerror(failed));
     else if (failed)
         code = zb__fs_fail_write(err, failed, "link", put->key);
     zb__fs_kept_forget(fs, put->key);

@@ -156,7 +156,7 @@ static enum zb_code take_name(const taking *t, char reason[ZB_MESSAGE_SIZE], zb_
     const int fd = whole ? -1 : open(path, O_RDWR | O_CLOEXEC);
     *reason = '\0';
     if (fd < 0) {
-        snprintf(reason, ZB_MESSAGE_SIZE, "%s", whole ? whole : strerrordesc_np(errno));
+        snprintf(reason, ZB_MESSAGE_SIZE, "%s", whole ? whole : strerror(errno));
         return ZB_OK;
     }
     enum zb_code code = put(t, ZB_FILE_NAME, &why);
