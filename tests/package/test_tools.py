@@ -57,3 +57,11 @@ def test_check_looks_into_an_archive(tmp_path):
     done = subprocess.run([ROOT / "packaging/check", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1 and "is not stripped" in done.stderr and "exports answer" in done.stderr
     assert "libzarrbridge.so | 0.0" in done.stdout
+
+
+def test_check_takes_the_zip_file_for_qgis():
+    """All kinds that tools/release builds by default are checked."""
+    made = subprocess.run([ROOT / "tools/package", "qgis"], stdout=subprocess.PIPE, text=True, check=True)
+    archive = pathlib.Path(made.stdout.strip())
+    done = subprocess.run([ROOT / "packaging/check", archive.parent, "0.1"], stdout=subprocess.PIPE, text=True, check=True)
+    assert f"| {archive.name} |" in done.stdout
