@@ -123,6 +123,30 @@ def test_a_loaded_netcdf_makes_no_program_netcdf(tmp_path):
     assert zarr.open_array(tmp_path / "h.zarr/v", mode="r").shape == (2,)
 
 
+def test_transfer_lists_of_others_act_beside_netcdf(tmp_path):
+    """Those of netCDF ask for nothing, and are not looked at. The store is open by both: what counts is who asks."""
+    import h5py
+    library = ctypes.CDLL(h5py.h5p.__file__)
+    path = new_door(tmp_path)
+    doubled = h5py.h5p.create(h5py.h5p.DATASET_XFER)
+    assert library.H5Pset_data_transform(ctypes.c_int64(doubled.id), b"2*x") >= 0
+    everything, values = h5py.h5s.ALL, np.arange(3, dtype="i4")
+    with netCDF4.Dataset(path, "a") as ours:
+        ours.createDimension("x", 3)
+        ours.createVariable("v", "i4", ("x",))[:] = values
+        ours.sync()
+        with h5py.File(path.with_suffix(".zarr"), "r+") as theirs:
+            read = np.empty(3, "i4")
+            theirs["v"].id.read(everything, everything, read, dxpl=doubled)
+            assert read.tolist() == [0, 2, 4]
+            theirs["v"].id.write(everything, everything, values, dxpl=doubled)
+        assert ours["v"][:].tolist() == [0, 2, 4]
+        ours["v"][:] = values
+    with h5py.File(path.with_suffix(".zarr"), "r") as theirs, netCDF4.Dataset(path) as ours:
+        theirs["v"].id.read(everything, everything, read, dxpl=doubled)
+        assert read.tolist() == [0, 2, 4] and ours["v"][:].tolist() == [0, 1, 2]
+
+
 # ---- Two programs at once ----
 
 OTHER = """

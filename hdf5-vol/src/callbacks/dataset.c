@@ -180,12 +180,23 @@ static herr_t store_atomic(const vol_transfer *writes, size_t count) {
     return 0;
 }
 
+/* netCDF makes a list for each transfer, and sets nothing in it but how ranks work together, which
+   is not for a store (transfer_list.c). To compare it with a default one takes longer than to read
+   a small chunk. */
+static bool are_of_netcdf(size_t count, void *objects[]) {
+    bool are = true;
+    for (size_t i = 0; i < count && are; i++)
+        are = ((const vol_object *)objects[i])->handle->manners.is_netcdf;
+    return are;
+}
+
 /* The Zarr datasets' part of a call. `buffers` of a write are only read from. */
 static herr_t transfer_zarr(h5_lib *lib, size_t count, void *objects[], hid_t mem_types[],
                             hid_t mem_spaces[], hid_t file_spaces[], hid_t dxpl,
                             const void *buffers[], bool writing) {
+    const hid_t plain = *lib->H5P_LST_DATASET_XFER_ID_g;
     vol_dxpl list;
-    if (vol_dxpl_make(lib, dxpl, &list) < 0)
+    if (vol_dxpl_make(lib, are_of_netcdf(count, objects) ? plain : dxpl, &list) < 0)
         return -1;
     vol_transfer one, *transfers = count == 1 ? &one : calloc(count, sizeof *transfers);
     if (!transfers) {

@@ -86,7 +86,9 @@ static void *store_of_path(h5_lib *lib, const char *name, unsigned flags, hid_t 
         return NULL;
     }
     handle->swmr = flags & (H5_ACC_SWMR_WRITE | H5_ACC_SWMR_READ);
-    if (vol_fapl_read(lib, fapl, &handle->manners))
+    const bool is_read = vol_fapl_read(lib, fapl, &handle->manners);
+    handle->manners.is_netcdf = options->is_netcdf;
+    if (is_read)
         return object_of_handle(lib, handle);
     vol_handle_release(handle);
     return NULL;

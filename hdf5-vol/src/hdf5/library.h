@@ -57,7 +57,7 @@
     F(H5Eset_current_stack) F(H5atclose) F(H5allocate_memory) F(H5Zfilter_avail) F(H5Zregister)    \
     F(H5Rcreate_object) F(H5VLget_connector_id_by_value) F(H5VLclose) F(H5VLobject)                \
     F(H5VLwrap_register) F(H5VLintrospect_get_conn_cls) F(H5VLintrospect_opt_query)                \
-    F(H5VLget_wrap_ctx) F(H5VLfree_wrap_ctx) F(H5VLfile_create) F(H5VLfile_open) F(H5VLfile_get)   \
+    F(H5VLfile_create) F(H5VLfile_open) F(H5VLfile_get)   \
     F(H5VLfile_specific) F(H5VLfile_optional) F(H5VLfile_close) F(H5VLgroup_create)                \
     F(H5VLgroup_open) F(H5VLgroup_get) F(H5VLgroup_specific) F(H5VLgroup_optional)                 \
     F(H5VLgroup_close) F(H5VLdataset_create) F(H5VLdataset_open) F(H5VLdataset_read)               \

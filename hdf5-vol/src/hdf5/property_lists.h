@@ -40,6 +40,7 @@ typedef struct vol_manners {
     H5F_close_degree_t close_degree; /* never H5F_CLOSE_DEFAULT */
     H5F_flush_cb_t flushed;          /* called after an object was flushed; NULL for none */
     void *flushed_context;           /* the program's */
+    bool is_netcdf;                  /* vol_fapl_is_netcdf; set by who opens the file */
 } vol_manners;
 
 /* Does the access list come from netCDF-C? Its library is in the process then, and states HDF5's

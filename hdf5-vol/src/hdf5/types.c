@@ -384,7 +384,8 @@ void *vol_vlen_alloc(h5_lib *lib, hid_t dxpl, size_t size) {
     H5MM_allocate_t allocate = NULL;
     H5MM_free_t release = NULL;
     void *allocate_info = NULL, *release_info = NULL;
-    lib->H5Pget_vlen_mem_manager(dxpl, &allocate, &allocate_info, &release, &release_info);
+    if (dxpl != *lib->H5P_LST_DATASET_XFER_ID_g)
+        lib->H5Pget_vlen_mem_manager(dxpl, &allocate, &allocate_info, &release, &release_info);
     return allocate ? allocate(size, allocate_info) : malloc(size);
 }
 

@@ -23,6 +23,8 @@ static char *new_stand_in(uint64_t token) {
 
 /* The connector's object behind a committed datatype of a store; NULL for other types. */
 static const vol_object *object_of(h5_lib *lib, hid_t type) {
+    if (lib->H5Tcommitted(type) == 0)
+        return NULL;
     hid_t saved = vol_stack_save(lib);
     const vol_object *object = vol_object_of_id(lib, type);
     vol_stack_restore(lib, saved);

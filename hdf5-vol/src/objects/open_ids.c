@@ -167,37 +167,17 @@ static void *wrap_get_object(const void *p) {
     return shadow ? shadow : (void *)(uintptr_t)p;
 }
 
-/* The facts that wrap_object needs about the native object in whose context it works. */
-typedef struct wrap_context {
-    h5_lib *lib;
-    void *under;
-} wrap_context;
-
-/* HDF5 asks at each call. Of a store it gets no context, which it need not free: nothing of a store
-   is wrapped. */
+/* HDF5 asks at each call. Of a native object the context is its library: HDF5's own connector has
+   no context of its own. Of a store there is none: nothing of it is wrapped. */
 static herr_t wrap_get_context(const void *p, void **context_out) {
     const vol_object *object = p;
-    *context_out = NULL;
-    if (!object->under)
-        return 0;
-    wrap_context *context = calloc(1, sizeof *context);
-    if (!context)
-        return -1;
-    context->lib = object->lib;
-    if (object->lib->H5VLget_wrap_ctx(object->under, object->lib->native, &context->under) < 0) {
-        free(context); /* HDF5 frees none that it did not get */
-        return -1;
-    }
-    *context_out = context;
+    *context_out = object->under ? object->lib : NULL;
     return 0;
 }
 
 /* HDF5 hands over a native object to be given an id; it needs our head in front. */
-static void *wrap_object(void *p, H5I_type_t type, void *context_in) {
-    const wrap_context *context = context_in;
-    if (!context || vol_is_ours(p))
-        return p;
-    return vol_object_wrap(context->lib, type, p);
+static void *wrap_object(void *p, H5I_type_t type, void *context) {
+    return context && !vol_is_ours(p) ? vol_object_wrap(context, type, p) : p;
 }
 
 /* The reverse, for good: our head goes. */
@@ -210,11 +190,8 @@ static void *wrap_unwrap(void *p) {
     return under;
 }
 
-static herr_t wrap_free_context(void *context_in) {
-    wrap_context *context = context_in;
-    if (context->under)
-        context->lib->H5VLfree_wrap_ctx(context->under, context->lib->native);
-    free(context);
+static herr_t wrap_free_context(void *context) {
+    (void)context; /* borrowed */
     return 0;
 }
 
