@@ -162,7 +162,7 @@ const cli_command command_copy = {
         (const struct argp_option[]){
             {"shards", OPTION_SHARDS, "SHAPE", 0,
              "extents of shards, up to whole inner chunks, for all arrays of so many dimensions; "
-             "none: arrays without; auto: about 64 MiB each for arrays above 256 MiB",
+             "none: arrays without; auto: 32 to 64 MiB each for arrays above 256 MiB",
              0},
             {"verbose", OPTION_VERBOSE, NULL, 0,
              "tell of each array which way its chunks went, and why not a shorter one", 0},

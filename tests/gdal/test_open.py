@@ -22,7 +22,7 @@ def test_driver_is_registered_first_and_describes_itself():
     assert driver.GetMetadataItem("DCAP_VIRTUALIO") == "YES"
     assert driver.GetMetadataItem("DCAP_CREATE") == "YES"
     assert driver.GetMetadataItem("DCAP_CREATECOPY") == "YES"
-    for option in ("DIM_X", "DIM_Y", "MULTIBAND", "LIST_ALL_ARRAYS"):
+    for option in ("DIM_X", "DIM_Y", "MULTIBAND", "LIST_ALL_ARRAYS", "SHOW"):
         assert option in driver.GetMetadataItem("DMD_OPENOPTIONLIST")
 
 

@@ -198,6 +198,49 @@ def test_h5repack_keeps_all(both, tmp_path):
                 same(describe(store[on], name), describe(native[on], name))
 
 
+OBJECTS = {"ome": {"version": "0.5", "multiscales": [{"axes": [{"name": "y"}]}]}, "mixed": [1, "a"], "ragged": [[1], []],
+           "none": {}, "number": 5, "text": '{"a":1}'}
+
+
+@pytest.mark.parametrize("first, second", [
+    ("variable", "variable"), ("variable", "--dst-vol-name=zarr"), ("--src-vol-name=zarr", "--dst-vol-name=zarr")])
+def test_objects_stay_objects(tmp_path, first, second):
+    """From store to store, and by way of a file of HDF5, whichever program copies the attributes: h5repack those of
+    the root itself."""
+    root = zarr.create_group(tmp_path / "a.zarr", attributes=OBJECTS)
+    root.create_group("g", attributes=OBJECTS).create_array("d", shape=3, dtype="i4", attributes=OBJECTS)
+    for way, source, target in ((first, "a.zarr", "b.h5"), (second, "b.h5", "b.zarr"),
+                                ("variable", "a.zarr", "c.zarr")):
+        tool("h5repack", *([] if way == "variable" else [way]), tmp_path / source, tmp_path / target,
+             connector="zarr" if way == "variable" else None)
+    for name in "b.zarr", "c.zarr":
+        copy = zarr.open_group(tmp_path / name, mode="r")
+        for node in copy, copy["g"], copy["g/d"]:
+            kept = dict(node.attrs)
+            kept.pop("_hdf5", None)
+            assert kept == OBJECTS
+    with h5py.File(tmp_path / "b.zarr", "r") as f, h5py.File(tmp_path / "b.h5", "r") as h5:
+        for name, value in OBJECTS.items():
+            assert f.attrs[name] == h5.attrs[name]
+            assert name in ("number", "text") or json.loads(f.attrs[name]) == value
+
+
+@pytest.mark.parametrize("text", ["", "x", "5", '"x"', "null", "[1,2]", '["a"]', '{"a": 1}', '{"a":1} '])
+def test_text_padded_with_blanks_stays_text(tmp_path, text):
+    """As Fortran programs may write it, in the type by which JSON values are known."""
+    kind = h5py.h5t.C_S1.copy()
+    kind.set_size(h5py.h5t.VARIABLE)
+    kind.set_cset(h5py.h5t.CSET_UTF8)
+    kind.set_strpad(h5py.h5t.STR_SPACEPAD)
+    with h5py.File(tmp_path / "x.zarr", "w") as f:
+        attr = h5py.h5a.create(f.id, b"a", kind, h5py.h5s.create(h5py.h5s.SCALAR))
+        attr.write(np.array(text, dtype=WORDS))
+    assert zarr.open_group(tmp_path / "x.zarr", mode="r").attrs["a"] == text
+    with h5py.File(tmp_path / "x.zarr", "r") as f:
+        assert f.attrs["a"] == text
+        assert h5py.h5a.open(f.id, b"a").get_type().get_strpad() == h5py.h5t.STR_SPACEPAD
+
+
 def test_maximal_extents(tmp_path):
     with h5py.File(tmp_path / "x.zarr", "w") as f:
         space = h5py.h5s.create_simple((2,), (h5py.h5s.UNLIMITED,))

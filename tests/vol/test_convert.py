@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Whole files into stores and back: h5repack, and xarray with h5netcdf."""
 
+import json
 import os
 import subprocess
 
@@ -64,6 +65,22 @@ def test_h5repack_there_and_back(made, tmp_path, way):
             assert b["types/f4"].compression == f["types/f4"].compression
             assert b["types/f8"].shuffle == f["types/f8"].shuffle
             assert b["v"].dims[1][0] == b["y"]
+
+
+def test_types_of_zarr_come_back_by_the_variable_alone(tmp_path):
+    """With the option h5repack makes each dataset by its HDF5 type, writes its elements, and comes to its attributes
+    last of all: the connector is not told in time. The attribute stays, so that the next copy can."""
+    units = {"units": "seconds since 1970-01-01", "calendar": "proleptic_gregorian",
+             "zarr:data_type": "numpy.datetime64[s]"}
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        f["t"] = np.arange(5)
+        f["t"].attrs.update(units)
+    tool("h5repack", "--dst-vol-name=zarr", tmp_path / "a.h5", tmp_path / "b.zarr")
+    tool("h5repack", tmp_path / "b.zarr", tmp_path / "c.h5", connector="zarr")
+    tool("h5repack", tmp_path / "c.h5", tmp_path / "d.zarr", connector="zarr")
+    made, again = (json.loads((tmp_path / name / "t/zarr.json").read_text()) for name in ("b.zarr", "d.zarr"))
+    assert made["data_type"] == "int64" and units.items() <= made["attributes"].items()
+    assert again["data_type"] == {"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}}
 
 
 def test_h5repack_with_other_filters_and_chunks(made, tmp_path):

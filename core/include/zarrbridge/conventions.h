@@ -149,7 +149,7 @@ enum zb_role {
 ZB_API void zb_default_chunk(uint32_t ndim, const uint64_t *shape, uint32_t element_size,
                              const enum zb_role *roles, uint64_t *chunk);
 
-/* A good shape for shards of such chunks: up to 64 MiB, for arrays above 256 MiB. Planes grow
+/* A good shape for shards of such chunks: 32 to 64 MiB, for arrays above 256 MiB. Planes grow
    first. False when the array is better off without shards. */
 ZB_API bool zb_default_shard(uint32_t ndim, const uint64_t *shape, uint32_t element_size,
                              const enum zb_role *roles, const uint64_t *chunk, uint64_t *shard);

@@ -17,7 +17,7 @@
 #define WINDOW_ELEMENTS (WINDOW_EDGE * WINDOW_EDGE)
 #define WINDOW_BYTES (UINT64_C(16) << 20) /* with all samples */
 #define SMALLEST_EDGE UINT64_C(64)        /* of a window that would be larger than that */
-#define SHARD_BYTES (UINT64_C(64) << 20)
+#define SHARD_BYTES (UINT64_C(32) << 20)  /* at least; less than twice that */
 #define SHARDED_ABOVE (UINT64_C(256) << 20)
 
 /* Saturates. */
@@ -134,7 +134,7 @@ bool zb_default_shard(uint32_t ndim, const uint64_t *shape, uint32_t element_siz
         g.times[d] = 1;
         shard[d] = chunk[d];
     }
-    while (bytes_of(ndim, shard, element_size) <= SHARD_BYTES / 2 && grow(&g))
+    while (bytes_of(ndim, shard, element_size) < SHARD_BYTES && grow(&g))
         grown = true;
     return grown;
 }

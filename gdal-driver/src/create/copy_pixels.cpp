@@ -53,6 +53,7 @@ class PixelCopy {
     bool is_source_cached(int height) const;
     PieceShape choose_shape() const;
     Spacings spacings(const Piece &piece) const;
+    void forget_source(int y);
     bool read_pixels(Piece *piece);
     bool read(Piece *piece);
     enum zb_code write(Piece *piece);
@@ -209,6 +210,18 @@ void PixelCopy::move_tiles(GDALDataset *tiles, VSILFILE *file) {
     }
 }
 
+/* Before the first piece at row y: GDAL's cache lets go of what all pieces above have read, which
+   nothing asks for again. Else it would come to hold the whole source. */
+void PixelCopy::forget_source(int y) {
+    for (int i = 1; i <= source_->GetRasterCount(); i++) {
+        GDALRasterBand *band = source_->GetRasterBand(i);
+        int width, height;
+        band->GetBlockSize(&width, &height);
+        if (y % height == 0)
+            band->FlushCache(false);
+    }
+}
+
 /* False when the user wants no more. */
 static bool tell(double done, GDALProgressFunc progress, void *progress_data) {
     if (progress(done, nullptr, progress_data))
@@ -230,6 +243,8 @@ bool PixelCopy::run(GDALProgressFunc progress, void *progress_data) {
         Piece &piece = pieces[i % 2];
         const int x = static_cast<int>(i / deep % across * shape_.width);
         const int y = static_cast<int>(i / deep / across * shape_.height);
+        if (i > 0 && i % (deep * across) == 0)
+            forget_source(y);
         piece.first_band = static_cast<int>(i % deep * shape_.bands);
         piece.bands = std::min(shape_.bands, layout.bands - piece.first_band);
         piece.window = {x, y, std::min(shape_.width, layout.width - x),

@@ -92,6 +92,7 @@ ArrayOptions Zarr3Dataset::options_of_peer() const {
     options.pinned = pinned_;
     options.update = updates();
     options.ome_place = ome_place_;
+    options.shows_shards = layout_.shows_shards;
     options.write = write_options_;
     return options;
 }
@@ -105,7 +106,7 @@ std::unique_ptr<Zarr3Dataset> Zarr3Dataset::make(const Hierarchy &hierarchy, con
     Axes axes;
     Layout layout;
     if (!options.choose_axes(node.get(), array.around(), array.pyramid(), &axes, reason) ||
-        !make_layout(array.info(), axes, options.pinned, &layout, reason))
+        !make_layout(array.info(), axes, options.pinned, options.shows_shards, &layout, reason))
         return nullptr;
     return std::unique_ptr<Zarr3Dataset>(
         new Zarr3Dataset(hierarchy, std::move(array), options, std::move(layout)));

@@ -35,6 +35,7 @@ struct ArrayOptions {
     IndexRanges pinned;                      /* the slice that the name asks for, or empty */
     bool update = false;
     bool ome_place = false;      /* the scale of an OME-NGFF image places it */
+    bool shows_shards = false;   /* as blocks */
     zb_write_options write = {}; /* for updating */
 
     /* The dimensions that another array of the same dimensions has for columns and rows. */

@@ -392,6 +392,8 @@ bool open_name(GDALOpenInfo *info, Opened *opened) {
         refuse(opened->hierarchy, opened->node.get(), kUnwritten);
         return false;
     }
+    opened->shows_shards =
+        EQUAL(CSLFetchNameValueDef(info->papszOpenOptions, "SHOW", "CHUNKS"), "SHARDS");
     return !opened->update || may_update(opened->hierarchy, opened->node.get(),
                                          info->papszOpenOptions, &opened->write);
 }
@@ -413,6 +415,7 @@ GDALDataset *open(GDALOpenInfo *info) {
     if (const char *given = CSLFetchNameValue(info->papszOpenOptions, "DIM_Y"))
         opening.options.dim_y = given;
     opening.options.ome_place = CPLFetchBool(info->papszOpenOptions, "OME_PLACE", false);
+    opening.options.shows_shards = opened.shows_shards;
     opening.multiband = CPLFetchBool(info->papszOpenOptions, "MULTIBAND", true);
     opening.list_all = CPLFetchBool(info->papszOpenOptions, "LIST_ALL_ARRAYS", false);
     const NodePtr target = enter_pyramid(opening.hierarchy, opened.node);

@@ -22,6 +22,7 @@ struct Opened {
     NodePtr node;
     IndexRanges pinned; /* the slice */
     bool update = false;
+    bool shows_shards = false;   /* as blocks */
     zb_write_options write = {}; /* for updating */
 };
 

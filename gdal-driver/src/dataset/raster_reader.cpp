@@ -66,6 +66,9 @@ bool RasterReader::prefers_direct(const PixelRequest &request) const {
        One block is held whatever its size, so that rows of a single huge chunk decode it once. */
     if (need > limit - limit / 8 && !one_block)
         return true;
+    /* A shard is no unit of decoding: of the parts of one the core keeps what it has decoded. */
+    if (layout().shows_shards && !is_whole_blocks(layout(), w))
+        return true;
     const auto has_all_bands = [&](int together) {
         return request.band_count == layout().bands || together == 1;
     };

@@ -169,7 +169,7 @@ class Walk {
         /* Whether its type and extents suit GDAL does not depend on the choice of axes, except for
            the number of bands, which MULTIBAND=NO or an index can mend. */
         const IndexRanges first(info->ndim - 2, 0);
-        if (make_layout(info, axes, first, &layout, &reason))
+        if (make_layout(info, axes, first, false, &layout, &reason))
             listing_->rasters.push_back(node);
         else
             listing_->unreadable.emplace_back(path, reason);
@@ -304,7 +304,7 @@ bool describe_slices(const Hierarchy &hierarchy, const NodePtr &array, const Arr
     Layout layout;
     const IndexRanges first(info->ndim - 2, 0);
     if (!options.choose_axes(array.get(), around, pyramid, &axes, reason) ||
-        !make_layout(info, axes, first, &layout, reason))
+        !make_layout(info, axes, first, false, &layout, reason))
         return false;
     for (ExtraDimension &extra : layout.extra)
         extra.count = info->shape[extra.dim];

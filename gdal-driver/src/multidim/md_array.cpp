@@ -78,9 +78,11 @@ std::shared_ptr<GDALGroup> Zarr3MDArray::GetRootGroup() const {
 std::vector<GUInt64> Zarr3MDArray::GetBlockSize() const {
     const zb_array_info *info = array_.info();
     std::vector<GUInt64> sizes;
+    const bool shows_shards = info->shard_depth > 0 && tree_->options().shows_shards;
     for (uint32_t d = 0; d < info->ndim; d++) {
-        const bool uneven = info->shard_depth == 0 && zb_array_run_count(array_.node(), d) > 0;
-        sizes.push_back(uneven ? 0 : info->inner_shape[d]);
+        const bool uneven =
+            (info->shard_depth == 0 || shows_shards) && zb_array_run_count(array_.node(), d) > 0;
+        sizes.push_back(uneven ? 0 : shows_shards ? info->chunk_shape[d] : info->inner_shape[d]);
     }
     return sizes;
 }
@@ -212,8 +214,8 @@ std::optional<Layout> Zarr3MDArray::raster_layout() const {
     std::string reason;
     const uint32_t dims = array_.info()->ndim;
     const std::optional<Axes> found = dims < 2 ? std::nullopt : axes();
-    if (!found ||
-        !make_layout(array_.info(), *found, IndexRanges(dims - 2, IndexRange(0)), &layout, &reason))
+    if (!found || !make_layout(array_.info(), *found, IndexRanges(dims - 2, IndexRange(0)), false,
+                               &layout, &reason))
         return std::nullopt;
     return layout;
 }

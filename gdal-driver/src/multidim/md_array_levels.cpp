@@ -123,6 +123,13 @@ CPLErr Zarr3MDArray::BuildOverviews(const char *resampling, int count, const int
 
 bool Zarr3MDArray::GetRawBlockInfo(const uint64_t *block, GDALMDArrayRawBlockInfo &info) const {
     info.clear();
+    if (tree_->options().shows_shards && array_.info()->shard_depth > 0) {
+        CPLError(CE_Failure, CPLE_NotSupported,
+                 "array %s: with SHOW=SHARDS blocks are shards, whose chunks lie apart: open it "
+                 "without",
+                 m_osFullName.c_str());
+        return false;
+    }
     for (uint32_t d = 0; d < array_.info()->ndim; d++) {
         if (block[d] >= zb_array_chunk_count(array_.node(), ZB_GRID_INNER, d)) {
             CPLError(CE_Failure, CPLE_AppDefined,

@@ -70,6 +70,7 @@ GDALDataset *open_multidimensional(GDALOpenInfo *info) {
     options.base = options.single ? parent_path(path) : path;
     options.update = opened.update;
     options.write = opened.write;
+    options.shows_shards = opened.shows_shards;
     auto tree = std::make_shared<Tree>(opened.hierarchy, options);
     auto dataset = std::make_unique<Zarr3MultidimDataset>(tree);
     dataset->SetDescription(info->pszFilename);

@@ -39,6 +39,7 @@ struct TreeOptions {
     std::string array;
     bool update = false;
     zb_write_options write = {};
+    bool shows_shards = false;                 /* as blocks of arrays */
     Consolidate consolidate = Consolidate::No; /* when the dataset is closed */
     CPLStringList array_options; /* creation options of new arrays, unless they have others */
 };

@@ -52,7 +52,7 @@ static const char kOptions[] =
     "  <Option name='TILED' type='boolean' default='YES' description='Rasters always have "
     "blocks'/>"
     "  <Option name='SHARD' type='string' default='AUTO' description='Shard, in multiples of the "
-    "block, written as BLOCKSIZE; AUTO (about 64 MiB for rasters above 256 MiB) or OFF'/>"
+    "block, written as BLOCKSIZE; AUTO (32 to 64 MiB for rasters above 256 MiB) or OFF'/>"
     "  <Option name='INTERLEAVE' type='string-select' default='BAND' description='Order of the "
     "dimensions: bands first or bands last'>"
     "    <Value>BAND</Value><Value>PIXEL</Value>"

@@ -149,10 +149,24 @@ static uint64_t bands_of(const Layout &layout) {
     return bands;
 }
 
+/* GDAL counts the bytes of a block in int. Those of inner chunks are bounded by the limit
+   chunk_bytes. */
+static bool block_fits(const zb_array_info *info, const Layout &layout, std::string *reason) {
+    const uint64_t pixels =
+        static_cast<uint64_t>(layout.block_width) * static_cast<uint64_t>(layout.block_height);
+    if (!layout.shows_shards || pixels <= INT_MAX / std::max<uint64_t>(info->dtype.size, 1))
+        return true;
+    *reason = "a shard of " + std::to_string(layout.block_width) + " x " +
+              std::to_string(layout.block_height) +
+              " pixels is larger than a block of GDAL may be (2 GiB); open it without SHOW=SHARDS";
+    return false;
+}
+
 bool make_layout(const zb_array_info *info, const Axes &axes, const IndexRanges &pinned,
-                 Layout *layout, std::string *reason) {
+                 bool shows_shards, Layout *layout, std::string *reason) {
     *layout = Layout();
     layout->axes = axes;
+    layout->shows_shards = shows_shards && info->shard_depth > 0;
     *reason = without_type(info->dtype);
     if (!reason->empty())
         return false;
@@ -160,8 +174,11 @@ bool make_layout(const zb_array_info *info, const Axes &axes, const IndexRanges 
         !extent_fits(info, axes.y, &layout->height, reason) ||
         !add_extra(info, pinned, layout, reason))
         return false;
-    layout->block_width = chunk_extent(info->inner_shape, axes.x, layout->width);
-    layout->block_height = chunk_extent(info->inner_shape, axes.y, layout->height);
+    const uint64_t *block = layout->shows_shards ? info->chunk_shape : info->inner_shape;
+    layout->block_width = chunk_extent(block, axes.x, layout->width);
+    layout->block_height = chunk_extent(block, axes.y, layout->height);
+    if (!block_fits(info, *layout, reason))
+        return false;
     layout->shard_width = chunk_extent(info->chunk_shape, axes.x, layout->width);
     layout->shard_height = chunk_extent(info->chunk_shape, axes.y, layout->height);
     /* At most kMaxBands from here on, so that the products of counts fit an int. */

@@ -32,6 +32,7 @@ struct Layout {
     Axes axes;
     int width = 1, height = 1;
     int block_width = 1, block_height = 1;
+    bool shows_shards = false; /* blocks are shards, not inner chunks */
     int bands = 1;
     int chunk_bands = 1; /* bands that share an inner chunk that the edge does not cut */
     /* What lies under one key, without shards a block; of the largest where they differ. */
@@ -59,7 +60,7 @@ struct Layout {
 /* Lays out the array. With `pinned` not empty there must be one range for each extra dimension.
    False, with *reason set, when GDAL cannot hold the result. */
 bool make_layout(const zb_array_info *info, const Axes &axes, const IndexRanges &pinned,
-                 Layout *layout, std::string *reason);
+                 bool shows_shards, Layout *layout, std::string *reason);
 
 /* The number of bands that make_layout would give without pinning; saturates at UINT64_MAX. */
 uint64_t count_bands(const zb_array_info *info, const Axes &axes);

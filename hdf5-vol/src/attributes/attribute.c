@@ -24,7 +24,7 @@ hid_t vol_attr_type(h5_lib *lib, const vol_attr *attr) {
     case VOL_ATTR_NUMBER:
         return vol_type_new(lib, attr->dtype);
     case VOL_ATTR_TEXT:
-        return vol_type_text(lib);
+        return attr->is_json ? vol_type_json_text(lib) : vol_type_text(lib);
     case VOL_ATTR_FIXED:
         return vol_type_fixed_text(lib, attr->dtype.size);
     case VOL_ATTR_BYTES: /* has a type */
@@ -113,6 +113,11 @@ herr_t vol_attr_push_no_memory(h5_lib *lib, const char *name) {
 
 /* ---- From JSON ---- */
 
+/* Whether the plain translation of a value is its JSON text: objects, mixed and ragged lists. */
+static bool shows_as_text(const zb_json *json, const zb_value *value) {
+    return value->kind == ZB_VALUE_TEXTS && value->ndim == 0 && zb_json_string(json) == NULL;
+}
+
 /* Any value becomes exactly one attribute, so that nothing of the document is hidden. */
 static bool add_json(vol_attrs *attrs, const zb_json *json) {
     zb_value value;
@@ -127,6 +132,7 @@ static bool add_json(vol_attrs *attrs, const zb_json *json) {
         return false;
     }
     attr->is_null = value.kind == ZB_VALUE_NULL;
+    attr->is_json = shows_as_text(json, &value);
     attr->ndim = value.ndim;
     for (uint32_t d = 0; d < value.ndim; d++)
         attr->dims[d] = value.shape[d];
@@ -202,13 +208,40 @@ static enum zb_code print_fill(vol_node *owner, const vol_attr_elements *e, char
     return *text ? ZB_OK : fail_text(err);
 }
 
+/* The value whose text the element is, to the letter, if it is one that shows as text; else NULL.
+ */
+static char *json_of_text(const void *element) {
+    zb_json *json;
+    zb_value value;
+    const char *text;
+    memcpy(&text, element, sizeof text);
+    if (!text || zb_json_parse(text, strlen(text), &json, NULL) != ZB_OK)
+        return NULL;
+    char *printed = NULL;
+    if (zb_value_parse(json, &value)) {
+        printed = shows_as_text(json, &value) ? zb_json_print(json) : NULL;
+        zb_value_clear(&value);
+    }
+    zb_json_free(json);
+    if (printed && strcmp(printed, text) == 0)
+        return printed;
+    free(printed);
+    return NULL;
+}
+
 enum zb_code vol_attr_print(vol_node *owner, const vol_attr_elements *e, uint32_t ndim,
                             const uint64_t *dims, char **text, zb_error *err) {
+    h5_lib *lib = owner->file->lib;
     const bool is_fill =
         owner->kind == VOL_DATASET && strcmp(e->name, "_FillValue") == 0 && e->count == 1;
     if (is_fill && e->form->kind == VOL_FORM_FLOAT &&
         zb_node_array(owner->zarr)->dtype.kind == ZB_KIND_FLOAT)
         return print_fill(owner, e, text, err);
+    *text = ndim == 0 && e->count == 1 && vol_type_is_json_text(lib, e->type)
+                ? json_of_text(e->data)
+                : NULL;
+    if (*text)
+        return ZB_OK;
     zb_json_writer *out = zb_json_writer_new();
     vol_elements_print(e->form, is_fill ? 0 : ndim, dims, e->data, out);
     *text = zb_json_writer_end(out, NULL);

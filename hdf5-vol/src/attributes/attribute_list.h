@@ -39,6 +39,7 @@ typedef struct vol_attr {
     bool derived;  /* made of other members: no attribute of the document has its name */
     bool unlisted; /* can be opened by its name, but is not counted and not iterated over */
     bool is_null;  /* has a null dataspace; count is 0 */
+    bool is_json;  /* VOL_ATTR_TEXT: the text of a JSON value (vol_type_json_text) */
     uint32_t ndim;
     hsize_t dims[ZB_MAX_NDIM];
     size_t count; /* the product of dims */

@@ -176,6 +176,17 @@ hid_t vol_type_text(h5_lib *lib) {
     return type;
 }
 
+hid_t vol_type_json_text(h5_lib *lib) {
+    hid_t type = vol_type_text(lib);
+    lib->H5Tset_strpad(type, H5T_STR_SPACEPAD);
+    return type;
+}
+
+bool vol_type_is_json_text(h5_lib *lib, hid_t type) {
+    return lib->H5Tis_variable_str(type) > 0 && lib->H5Tget_strpad(type) == H5T_STR_SPACEPAD &&
+           lib->H5Tget_cset(type) == H5T_CSET_UTF8;
+}
+
 /* ---- Recognising memory types ---- */
 
 static hid_t new_type(h5_lib *lib, enum h5_cached_type which) {

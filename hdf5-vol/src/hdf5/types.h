@@ -43,6 +43,12 @@ hid_t vol_type_double(h5_lib *lib);
 /* New variable-length UTF-8 string type, and fixed-length string type of `size` bytes with its
    NUL. */
 hid_t vol_type_text(h5_lib *lib);
+
+/* The first one, padded with blanks, which no text of variable length is: it says that the text is
+   that of a JSON value. So copies of attributes keep objects, also by programs that create each
+   attribute by the type of another one, and by way of an HDF5 file. */
+hid_t vol_type_json_text(h5_lib *lib);
+bool vol_type_is_json_text(h5_lib *lib, hid_t type);
 hid_t vol_type_fixed_text(h5_lib *lib, size_t size);
 
 /* Does the type point at bytes elsewhere, or at objects, so that its own bytes mean nothing outside
