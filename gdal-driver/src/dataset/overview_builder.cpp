@@ -76,14 +76,15 @@ bool OverviewBuilder::plan_new(Level *level) const {
     return true;
 }
 
-bool OverviewBuilder::plan(int factor) {
+bool OverviewBuilder::plan(const LevelSize &size) {
     const int width = raster_->GetRasterXSize(), height = raster_->GetRasterYSize();
+    const int factor = size.factor;
     if (factor < 2)
         return refuse("the factor " + std::to_string(factor) + " makes nothing smaller");
     Level level = {};
     level.factor = factor;
-    level.width = (width - 1) / factor + 1;
-    level.height = (height - 1) / factor + 1;
+    level.width = size.width;
+    level.height = size.height;
     if (level.width == width && level.height == height)
         return true;
     for (Zarr3Dataset *there : raster_->overviews()) {

@@ -9,6 +9,7 @@
 
 #include "dataset/dataset.h"
 #include "dataset/level_places.h"
+#include "dataset/levels.h"
 #include "raster/pyramid_layout.h"
 
 namespace zarr3 {
@@ -24,7 +25,7 @@ class OverviewBuilder {
     OverviewBuilder &operator=(const OverviewBuilder &) = delete;
 
     /* A level that is there already is to be made anew. */
-    bool plan(int factor);
+    bool plan(const LevelSize &size);
 
     bool build(GDALProgressFunc progress, void *progress_data);
 

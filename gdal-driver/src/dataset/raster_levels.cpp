@@ -10,7 +10,6 @@
 #include "dataset/raster_levels.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/errors.h"
 #include "dataset/dataset.h"
@@ -221,7 +220,7 @@ CPLErr RasterLevels::remove_made(std::vector<std::string> made) {
     return CE_Failure;
 }
 
-CPLErr RasterLevels::build(const char *resampling, const std::vector<int> &factors,
+CPLErr RasterLevels::build(const char *resampling, const std::vector<LevelSize> &sizes,
                            GDALProgressFunc progress, void *progress_data) {
     /* New ones go beside those that are there; these are of the past, and hold their names. */
     list();
@@ -229,8 +228,8 @@ CPLErr RasterLevels::build(const char *resampling, const std::vector<int> &facto
         return CE_Failure;
     OverviewBuilder builder(raster_, resampling);
     zb_error err;
-    for (const int factor : std::set<int>(factors.begin(), factors.end())) {
-        if (!builder.plan(factor))
+    for (const LevelSize &size : sizes) {
+        if (!builder.plan(size))
             return CE_Failure;
     }
     if (!builder.build(progress, progress_data))
