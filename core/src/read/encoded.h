@@ -48,8 +48,8 @@ typedef struct zb__encoded_room {
     atomic_size_t used;
 } zb__encoded_room;
 
-/* zb_array_get_encoded without a chain, into the room, which may be NULL. The caller sets its `used`
-   to 0 when what was read there has been used. */
+/* zb_array_get_encoded without a chain, into the room, which may be NULL. The caller sets its
+   `used` to 0 when what was read there has been used. */
 enum zb_code zb__encoded_read(const zb_node *array, zb_encoded *chunks, size_t count,
                               zb__encoded_room *room, zb_error *err);
 

@@ -40,8 +40,8 @@ class TileCopy {
     static std::unique_ptr<TileCopy> find(GDALDataset *source, VSILFILE *file, Zarr3Dataset *copy,
                                           std::string *reason);
 
-    /* Reads the tiles of whole chunks of the copy. False, with *reason set, where one of them cannot
-       be moved: the pixels of all of them are to be copied then. */
+    /* Reads the tiles of whole chunks of the copy. False, with *reason set, where one of them
+       cannot be moved: the pixels of all of them are to be copied then. */
     bool read(const Window &window, int first_band, int bands, EncodedTiles *tiles,
               std::string *reason);
 

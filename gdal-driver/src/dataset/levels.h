@@ -18,8 +18,8 @@ namespace zarr3 {
 /* Factors of two, until a level fits into 512 x 512. */
 std::vector<int> usual_factors(int width, int height);
 
-/* A level to be made: what is coarser by a factor has as many columns, and rows, as cover all of the
-   raster; those of other programs may leave the last ones out. */
+/* A level to be made: what is coarser by a factor has as many columns, and rows, as cover all of
+   the raster; those of other programs may leave the last ones out. */
 struct LevelSize {
     int factor, width, height;
 };
