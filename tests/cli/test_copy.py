@@ -3,6 +3,7 @@
 
 import json
 import os
+import resource
 import subprocess
 
 import numcodecs
@@ -274,3 +275,21 @@ def test_verbose_tells_the_way(tmp_path, monkeypatch, shards, way, short, long):
         assert status == 0 and (way in told) == is_short, told
         assert is_short or "elements are copied: ZARRBRIDGE_MOVE_CHUNKS=no" in told
         assert np.array_equal(zarr.open_group(tmp_path / name, mode="r")["a"][...], values)
+
+
+def test_memory_goes_by_the_shard_and_not_by_the_array(tmp_path):
+    mib = 1 << 20
+    array = zarr.create_array(str(tmp_path / "a.zarr"), shape=(288 * mib,), dtype="u1", chunks=(mib,),
+                              compressors=None, fill_value=0)
+    for start in range(0, 288 * mib, 16 * mib):
+        array[start:start + 16 * mib] = start // (16 * mib) + 1
+    for shard, bound in (("none", 0), (str(8 * mib), 8), (str(96 * mib), 96)):
+        target = tmp_path / f"{shard}.zarr"
+        most = (bound + 96) * mib  # of private memory, stacks of two threads among it
+        done = subprocess.run([os.environ["ZARRBRIDGE_PROGRAM"], "copy", "-q", "--shards", shard,
+                               str(tmp_path / "a.zarr"), str(target)], capture_output=True, text=True,
+                              env={**os.environ, "ZARRBRIDGE_NUM_THREADS": "2"},
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (most, most)))
+        assert done.returncode == 0, (shard, done.stderr)
+        assert (zarr.open_array(str(target), mode="r")[::4099] == array[::4099]).all()
+        subprocess.run(["rm", "-rf", target], check=True)

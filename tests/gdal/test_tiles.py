@@ -178,6 +178,60 @@ def test_overviews(tmp_path, beside):
     assert len(moved) == (1 if beside else 2)  # blocks of the other level are smaller than a tile
 
 
+def masked_raster(bands, width, height):
+    raster = gdal.GetDriverByName("MEM").Create("", width, height, bands, gdal.GDT_UInt16)
+    data = pixels(bands, "u2", height, width)
+    for i in range(bands):
+        raster.GetRasterBand(i + 1).WriteArray(data[i])
+    raster.CreateMaskBand(gdal.GMF_PER_DATASET)
+    y, x = np.mgrid[:height, :width]
+    raster.GetRasterBand(1).GetMaskBand().WriteArray(((x // 50 + y // 70) % 5 != 0).astype("u1") * 255)
+    return raster
+
+
+MASKED = {
+    "beside": ("NO", "-co TILED=YES -co COMPRESS=ZSTD -co INTERLEAVE=BAND", None),
+    "internal": ("YES", "-co TILED=YES -co COMPRESS=ZSTD -co INTERLEAVE=BAND", None),
+    "overviews": ("YES", "-co TILED=YES -co COMPRESS=ZSTD -co INTERLEAVE=BAND", [2, 4]),
+    "COG": ("YES", "-of COG -co COMPRESS=ZSTD -co BLOCKSIZE=256 -co PREDICTOR=NO", None),
+}
+
+
+@pytest.mark.parametrize("bands", [1, 3])
+@pytest.mark.parametrize("case", MASKED)
+def test_masks_do_not_keep_bands_from_moving(tmp_path, case, bands):
+    """A mask has bits in the file, and bytes in the store: it alone is copied by its pixels."""
+    width, height = 2050, 1541  # a COG has overviews of 1025 x 770, 512 x 385, 256 x 192
+    place, made, factors = MASKED[case]
+    path = str(tmp_path / "a.tif")
+    with gdal.config_option("GDAL_TIFF_INTERNAL_MASK", place):
+        gdal.Translate(path, masked_raster(bands, width, height), options=made).Close()
+    if factors:
+        options = {"COMPRESS_OVERVIEW": "ZSTD", "INTERLEAVE_OVERVIEW": "BAND"}
+        with gdal.config_options(options), gdal.Open(path, gdal.GA_Update) as dataset:
+            dataset.BuildOverviews("NEAREST", factors)
+    options = ["COPY_SRC_OVERVIEWS=YES"]
+    with gdal.config_option("CPL_DEBUG", "ZARR3"), Errors() as log:
+        gdal.GetDriverByName("Zarr3").CreateCopy(str(tmp_path / "a.zarr"), gdal.Open(path),
+                                                 options=options).Close()
+    assert not log.failures
+    texts = [text for _, text in log.seen]
+    assert any("mask is copied by its pixels" in text for text in texts)
+    each = 1 if case == "COG" else bands  # tiles of a COG have all bands
+    counts = [int(text.split()[1]) for text in texts if "tiles have been moved" in text]
+    levels = {"COG": [(9, 7), (5, 4), (2, 2)], "overviews": [(9, 7), (5, 4), (3, 2)]}.get(case, [(9, 7)])
+    assert counts == [across * down * each for across, down in levels], texts
+
+    from_file, from_store = gdal.Open(path), opened(tmp_path / "a.zarr")
+    for band in range(1, bands + 1):
+        source, target = from_file.GetRasterBand(band), from_store.GetRasterBand(band)
+        count = source.GetOverviewCount()
+        assert target.GetOverviewCount() == count
+        for one, other in [(source, target)] + [(source.GetOverview(i), target.GetOverview(i)) for i in range(count)]:
+            assert (one.ReadAsArray() == other.ReadAsArray()).all()
+            assert (one.GetMaskBand().ReadAsArray() == other.GetMaskBand().ReadAsArray()).all()
+
+
 def test_views_and_files_that_were_replaced(tmp_path):
     """Tiles are those of the pixels that the program sees."""
     source = make_tiff(tmp_path / "a.tif", pixels(1), "TILED=YES", "COMPRESS=ZSTD")

@@ -64,6 +64,8 @@ typedef struct zb_pyramid_options {
     /* For programs that resample themselves, as GDAL does. */
     zb_pyramid_fill_fn fill; /* NULL: the library resamples by `method`. Else `method`, `write` and
                                 `progress` mean nothing, and elements are of any type */
+    const uint64_t *sizes;   /* [2 * factor_count], columns and rows of the level of each factor, as
+                                other programs round them; NULL: rounded up */
     const char *method_name; /* of `fill`, for the list; "": what the list says so far */
     const struct zb_axes *axes; /* columns and rows; NULL: those of zb_axes_find */
     const double *transform; /* of the raster, six numbers as in `spatial:transform`; NULL: what the

@@ -93,11 +93,11 @@ ZB_API enum zb_code zb_writer_write(zb_writer *writer, const zb_write *write, zb
 /* Writes the chunks, or shards, that the encoded chunks lie in: each is replaced as a whole, and
    has those that are given, from their chain changed to the array's and checked. Those not given,
    and those of nothing but fill values, are not stored. What waits in the writer of these chunks is
-   forgotten. Chunks of one shard come in one call, and in any order. Memory: budgets as
-   zb_writer_write; the data must stay until the call returns. Errors as zb_writer_write, and as
-   above; shards whose errors come first may have been stored, or not. ZB_ECONFLICT for chunks on
-   the edge of an array that another program has made longer: their elements have to be merged, by
-   zb_writer_write. */
+   forgotten. Chunks of one shard come in one call, in any order: the caller has all of them in
+   memory, so shards should not be too large. Memory besides: budgets as zb_writer_write. The data
+   must stay until the call returns. Errors as zb_writer_write, and as above; shards whose errors
+   come first may have been stored, or not. ZB_ECONFLICT for chunks on the edge of an array that
+   another program has made longer: their elements have to be merged, by zb_writer_write. */
 ZB_API enum zb_code zb_writer_put_encoded(zb_writer *writer, const zb_encoded *chunks, size_t count,
                                           zb_error *err);
 

@@ -18,7 +18,9 @@
 #include "hierarchy/hierarchy.h"
 #include "node/node.h"
 #include "node/walk.h"
+#include "read/encoded.h"
 #include "util/list.h"
+#include "util/pages.h"
 #include "zarrbridge/encoded.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/values.h"
@@ -125,11 +127,12 @@ typedef struct moving {
     const zb_node *from, *to;
     zb_chain *chain; /* of the source */
     boxes *boxes;
-    numbers stored;     /* chunks of the source */
-    numbers targets;    /* chunks of the target that get something */
-    uint64_t *index;    /* [ndim] of each chunk in hand */
-    zb_encoded *chunks; /* in hand, with their indexes */
-    size_t count, most; /* so many, and the chunks of one target more, have room */
+    numbers stored;        /* chunks of the source */
+    numbers targets;       /* chunks of the target that get something */
+    uint64_t *index;       /* [ndim] of each chunk in hand */
+    zb_encoded *chunks;    /* in hand, with their indexes */
+    size_t count, most;    /* so many, and the chunks of one target more, have room */
+    zb__encoded_room room; /* of their bytes; those that are longer have none */
 } moving;
 
 static uint64_t number_of(const zb_node *node, const uint64_t *index) {
@@ -204,7 +207,8 @@ static enum zb_code run_elements(moving *m, zb_error *err) {
 }
 
 static enum zb_code run_encoded(moving *m, zb_error *err) {
-    enum zb_code code = zb_array_get_encoded(m->from, NULL, m->chunks, m->count, err);
+    atomic_store(&m->room.used, 0);
+    enum zb_code code = zb__encoded_read(m->from, m->chunks, m->count, &m->room, err);
     for (size_t i = 0; i < m->count; i++)
         m->chunks[i].chain = m->chain;
     if (!code)
@@ -277,6 +281,12 @@ static enum zb_code move_targets(moving *m, zb_error *err) {
     return code;
 }
 
+/* As much as those in hand have decoded, up to a bound. */
+static size_t room_bytes(uint64_t most, uint64_t each, uint64_t bytes) {
+    uint64_t all;
+    return __builtin_mul_overflow(most + each, bytes, &all) || all > most_bytes ? most_bytes : all;
+}
+
 /* Room for the chunks in hand. */
 static enum zb_code make_room(moving *m, zb_error *err) {
     const zb_array_info *info = &m->to->array->info;
@@ -290,6 +300,10 @@ static enum zb_code make_room(moving *m, zb_error *err) {
     room = m->most + each;
     m->index = calloc((size_t)room, (info->ndim ? info->ndim : 1) * sizeof *m->index);
     m->chunks = calloc((size_t)room, sizeof *m->chunks);
+    m->room.capacity = room_bytes(m->most, each, bytes);
+    m->room.bytes = zb__pages_map(m->room.capacity);
+    if (!m->room.bytes)
+        m->room.capacity = 0;
     return m->index && m->chunks ? ZB_OK
                                  : zb_fail(err, ZB_ENOMEM, "no memory for a list of chunks");
 }
@@ -307,6 +321,7 @@ static enum zb_code move_encoded(moving *m, zb_error *err) {
     free(m->targets.at);
     free(m->index);
     free(m->chunks);
+    zb__pages_unmap(m->room.bytes, m->room.capacity);
     return code;
 }
 

@@ -133,7 +133,8 @@ static void level_clear(zb__level *level) {
     free(level->array);
 }
 
-static enum zb_code plan_level(build *b, uint64_t factor, zb_error *err) {
+/* size: columns and rows; NULL: as the factor says. */
+static enum zb_code plan_level(build *b, uint64_t factor, const uint64_t *size, zb_error *err) {
     const zb_strings *there = &b->raster.pyramid.levels;
     if (factor < 2)
         return zb_fail(err, ZB_EINVAL,
@@ -143,6 +144,14 @@ static enum zb_code plan_level(build *b, uint64_t factor, zb_error *err) {
     zb__level level = {.factor = factor,
                        .width = (b->raster.width - 1) / factor + 1,
                        .height = (b->raster.height - 1) / factor + 1};
+    if (size) {
+        level.width = size[0];
+        level.height = size[1];
+    }
+    if (level.width == 0 || level.height == 0 || level.width > b->raster.width ||
+        level.height > b->raster.height)
+        return zb_fail(err, ZB_EINVAL, "a level of %" PRIu64 " x %" PRIu64 " is no smaller raster",
+                       level.width, level.height);
     if (level.width == b->raster.width && level.height == b->raster.height)
         return ZB_OK;
     enum zb_code code = ZB_OK;
@@ -176,11 +185,12 @@ static enum zb_code plan_levels(build *b, zb_error *err) {
     const uint64_t smallest = options->smallest ? options->smallest : 256;
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < options->factor_count && !code; i++)
-        code = plan_level(b, options->factors[i], err);
+        code =
+            plan_level(b, options->factors[i], options->sizes ? &options->sizes[2 * i] : NULL, err);
     for (uint64_t n = 1; options->factor_count == 0 && !code; n *= 2) {
         if ((b->raster.width - 1) / n + 1 <= smallest && (b->raster.height - 1) / n + 1 <= smallest)
             break;
-        code = plan_level(b, 2 * n, err);
+        code = plan_level(b, 2 * n, NULL, err);
     }
     if (b->count > 1)
         qsort(b->level, b->count, sizeof *b->level, compare_levels);

@@ -211,6 +211,7 @@ typedef struct getting {
     size_t count;
     const zb__placed *placed; /* [count] */
     size_t *first;            /* of each stored chunk, in `placed`; and behind the last */
+    zb__encoded_room *room;   /* or NULL */
     bool is_copied;           /* all chunks get memory of their own */
 } getting;
 
@@ -257,6 +258,19 @@ static enum zb_code measure_inner(const getting *g, const zb__stored_chunk *chun
     return code;
 }
 
+/* *own: what is to be freed with the bytes, or NULL. */
+static uint8_t *memory_for(const getting *g, size_t size, void **own) {
+    const size_t each = (size + 63) & ~(size_t)63; /* aligned as malloc's, and apart from others */
+    *own = NULL;
+    if (g->room && each >= size && each <= g->room->capacity) {
+        const size_t at = atomic_fetch_add(&g->room->used, each);
+        if (at <= g->room->capacity - each)
+            return g->room->bytes + at;
+        atomic_fetch_sub(&g->room->used, each);
+    }
+    return *own = malloc(size);
+}
+
 /* Reads those that have a size into memory that the first of them gets. */
 static enum zb_code read_measured(const getting *g, const zb__stored_chunk *chunk, size_t first,
                                   size_t n, const uint64_t *entries, zb__encoded *encoded,
@@ -268,20 +282,21 @@ static enum zb_code read_measured(const getting *g, const zb__stored_chunk *chun
             return zb_fail(err, ZB_ELIMIT, "its chunks have more bytes than shard_bytes, %llu",
                            (unsigned long long)zb_limits_get()->shard_bytes);
     }
-    uint8_t *bytes = sum ? malloc((size_t)sum) : NULL;
+    void *own = NULL;
+    uint8_t *bytes = sum ? memory_for(g, (size_t)sum, &own) : NULL;
     if (sum && !bytes)
         return zb_fail(err, ZB_ENOMEM, "no memory for %llu encoded bytes", (unsigned long long)sum);
     enum zb_code code =
         sum ? zb__inner_chunks_read(chunk->object, entries, encoded, n, bytes, err) : ZB_OK;
     if (code) {
-        free(bytes);
+        free(own);
         return code;
     }
     for (size_t i = 0; i < n; i++) {
         zb_encoded *out = &g->chunks[g->placed[first + i].at];
         out->data = encoded[i].data;
         out->size = encoded[i].size;
-        out->memory = i == 0 ? bytes : NULL;
+        out->memory = i == 0 ? own : NULL;
     }
     return ZB_OK;
 }
@@ -419,10 +434,10 @@ static enum zb_code run(getting *g, size_t stored, zb_error *err) {
     return code ? code : zb_array_still(g->node, err);
 }
 
-enum zb_code zb_array_get_encoded(const zb_node *array, const zb_chain *to, zb_encoded *chunks,
-                                  size_t count, zb_error *err) {
+static enum zb_code get(const zb_node *array, const zb_chain *to, zb_encoded *chunks, size_t count,
+                        zb__encoded_room *room, zb_error *err) {
     const zb__chunk_layout *layout;
-    getting g = {.node = array, .to = to, .chunks = chunks, .count = count};
+    getting g = {.node = array, .to = to, .chunks = chunks, .count = count, .room = room};
     zb__placed *placed = NULL;
     size_t stored = 0;
     for (size_t i = 0; i < count; i++) {
@@ -456,4 +471,14 @@ enum zb_code zb_array_get_encoded(const zb_node *array, const zb_chain *to, zb_e
     free(placed);
     free(g.first);
     return code;
+}
+
+enum zb_code zb_array_get_encoded(const zb_node *array, const zb_chain *to, zb_encoded *chunks,
+                                  size_t count, zb_error *err) {
+    return get(array, to, chunks, count, NULL, err);
+}
+
+enum zb_code zb__encoded_read(const zb_node *array, zb_encoded *chunks, size_t count,
+                              zb__encoded_room *room, zb_error *err) {
+    return get(array, NULL, chunks, count, room, err);
 }

@@ -3,6 +3,8 @@
 #ifndef ZB_READ_ENCODED_H
 #define ZB_READ_ENCODED_H
 
+#include <stdatomic.h>
+
 #include "codec/chain.h"
 #include "codec/chunk_layout.h"
 #include "zarrbridge/encoded.h"
@@ -37,6 +39,19 @@ typedef struct zb__encoded {
     const uint8_t *data;
     size_t size;
 } zb__encoded;
+
+/* Memory that reads take one after the other, so that its pages are touched once. What finds no
+   place there gets memory of its own. */
+typedef struct zb__encoded_room {
+    uint8_t *bytes;
+    size_t capacity;
+    atomic_size_t used;
+} zb__encoded_room;
+
+/* zb_array_get_encoded without a chain, into the room, which may be NULL. The caller sets its
+   `used` to 0 when what was read there has been used. */
+enum zb_code zb__encoded_read(const zb_node *array, zb_encoded *chunks, size_t count,
+                              zb__encoded_room *room, zb_error *err);
 
 /* Reads those of the inner_chunks[0..count) that have a size, which is that of their index entry,
    one after the other into bytes[0..their sum), and sets their data. Inner chunks that lie together

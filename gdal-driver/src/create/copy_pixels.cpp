@@ -66,6 +66,7 @@ class PixelCopy {
     int size_; /* bytes of a sample */
     PieceShape shape_;
     std::unique_ptr<TileCopy> tiles_; /* null: all is decoded */
+    size_t moved_ = 0;                /* tiles */
     Piece *written_ = nullptr;        /* by the other thread */
     std::future<enum zb_code> writing_;
     zb_error error_ = {};
@@ -156,8 +157,13 @@ bool PixelCopy::read_pixels(Piece *piece) {
 }
 
 bool PixelCopy::read(Piece *piece) {
-    piece->is_tiles = tiles_ != nullptr &&
-                      tiles_->read(piece->window, piece->first_band, piece->bands, &piece->tiles);
+    std::string reason;
+    piece->is_tiles = tiles_ != nullptr && tiles_->read(piece->window, piece->first_band,
+                                                        piece->bands, &piece->tiles, &reason);
+    if (!reason.empty())
+        CPLDebug("ZARR3", "pixels of %d x %d, %d bands, at %d, %d are decoded: %s",
+                 piece->window.width, piece->window.height, piece->bands, piece->window.x,
+                 piece->window.y, reason.c_str());
     if (piece->is_tiles)
         piece->data.reset();
     else
@@ -193,6 +199,8 @@ bool PixelCopy::finish_writing() {
             return false;
         code = write(written_);
     }
+    if (code == ZB_OK && written_->is_tiles)
+        moved_ += written_->tiles.chunks.size();
     if (code == ZB_OK)
         return true;
     report(error_);
@@ -257,7 +265,10 @@ bool PixelCopy::run(GDALProgressFunc progress, void *progress_data) {
             good = tell(done, progress, progress_data);
         }
     }
-    return finish_writing() && good;
+    good = finish_writing() && good;
+    if (good && tiles_ != nullptr)
+        CPLDebug("ZARR3", "%zu tiles have been moved", moved_);
+    return good;
 }
 
 bool copy_pixels(GDALDataset *source, GDALDataset *tiles, VSILFILE *file, Zarr3Dataset *copy,

@@ -178,6 +178,7 @@ static bool copy_raster(GDALRasterBand *from, GDALRasterBand *to,
 /* After the pixels: the array has its final form then. */
 static bool copy_mask(GDALDataset *source, Zarr3Dataset *copy, GDALProgressFunc progress,
                       void *progress_data) {
+    CPLDebug("ZARR3", "the mask is copied by its pixels");
     return copy->CreateMaskBand(GMF_PER_DATASET) == CE_None &&
            copy_validity(source->GetRasterBand(1)->GetMaskBand(),
                          copy->GetRasterBand(1)->GetMaskBand(), progress, progress_data);
@@ -250,10 +251,18 @@ static bool copy_hdf5_side(GDALDataset *source, Zarr3Dataset *copy) {
 }
 
 /* A level that the source's bands have in common. */
-struct SourceLevel {
-    int factor, width, height;
+struct SourceLevel : LevelSize {
     std::vector<GDALRasterBand *> bands;
+
+    double pixels() const {
+        return static_cast<double>(width) * height;
+    }
 };
+
+/* A COG's sizes are halves rounded down, those of other files are rounded up. */
+static bool is_part(int size, int whole, int factor) {
+    return size == std::max(whole / factor, 1) || size == (whole - 1) / factor + 1;
+}
 
 /* False, with *reason set, where the source has overviews that no level of a store is like. */
 static bool find_levels(GDALDataset *source, std::vector<SourceLevel> *levels,
@@ -276,8 +285,8 @@ static bool find_levels(GDALDataset *source, std::vector<SourceLevel> *levels,
             level.height = first->GetYSize();
             level.factor = GDALComputeOvFactor(level.width, width, level.height, height);
         }
-        if (!alike || level.factor < 2 || level.width != (width - 1) / level.factor + 1 ||
-            level.height != (height - 1) / level.factor + 1) {
+        if (!alike || level.factor < 2 || !is_part(level.width, width, level.factor) ||
+            !is_part(level.height, height, level.factor)) {
             *reason = "overview " + std::to_string(i) +
                       " of the source is not of a whole factor of its size in all bands";
             return false;
@@ -288,11 +297,19 @@ static bool find_levels(GDALDataset *source, std::vector<SourceLevel> *levels,
 }
 
 static bool copy_level(const SourceLevel &from, GDALDataset *tiles, VSILFILE *file,
-                       Zarr3Dataset *to) {
-    if (tiles != nullptr && !copy_pixels(tiles, tiles, file, to, GDALDummyProgress, nullptr))
+                       Zarr3Dataset *to, GDALProgressFunc progress, void *progress_data) {
+    if (tiles != nullptr && !copy_pixels(tiles, tiles, file, to, progress, progress_data))
         return false;
+    if (tiles == nullptr)
+        CPLDebug("ZARR3", "pixels are decoded and encoded: no GeoTIFF has the %d x %d overview",
+                 from.width, from.height);
     for (size_t i = 0; tiles == nullptr && i < from.bands.size(); i++) {
-        if (!copy_raster(from.bands[i], to->GetRasterBand(static_cast<int>(i) + 1)))
+        const double count = static_cast<double>(from.bands.size());
+        const Progress part(GDALCreateScaledProgress(static_cast<double>(i) / count,
+                                                     static_cast<double>(i + 1) / count, progress,
+                                                     progress_data));
+        if (!copy_raster(from.bands[i], to->GetRasterBand(static_cast<int>(i) + 1),
+                         GDALScaledProgress, part.get()))
             return false;
     }
     const bool masked =
@@ -301,26 +318,31 @@ static bool copy_level(const SourceLevel &from, GDALDataset *tiles, VSILFILE *fi
 }
 
 /* Levels without content are made first, and filled by the source's own. */
-static bool copy_overviews(GDALDataset *source, const TiffFile &tiff, Zarr3Dataset *copy) {
+static bool copy_overviews(GDALDataset *source, const TiffFile &tiff, Zarr3Dataset *copy,
+                           GDALProgressFunc progress, void *progress_data) {
     std::vector<SourceLevel> levels;
-    std::vector<int> factors;
     std::string reason;
     if (!find_levels(source, &levels, &reason)) {
         CPLError(CE_Failure, CPLE_NotSupported, "COPY_SRC_OVERVIEWS=YES: %s", reason.c_str());
         return false;
     }
-    for (const SourceLevel &level : levels)
-        factors.push_back(level.factor);
-    if (factors.empty())
+    const std::vector<LevelSize> sizes(levels.begin(), levels.end());
+    if (sizes.empty())
         return true;
-    if (copy->BuildOverviews("NONE", static_cast<int>(factors.size()), factors.data(), 0, nullptr,
-                             GDALDummyProgress, nullptr, nullptr) != CE_None)
+    if (copy->make_levels("NONE", sizes, GDALDummyProgress, nullptr) != CE_None)
         return false;
+    double pixels = 0, done = 0;
+    for (const SourceLevel &level : levels)
+        pixels += level.pixels();
     for (size_t i = 0; i < levels.size(); i++) {
         const SourceLevel &level = levels[i];
+        const Progress part(GDALCreateScaledProgress(
+            done / pixels, (done + level.pixels()) / pixels, progress, progress_data));
+        done += level.pixels();
         for (Zarr3Dataset *made : copy->overviews()) {
             if (made->GetRasterXSize() == level.width && made->GetRasterYSize() == level.height &&
-                !copy_level(level, tiff.level(static_cast<int>(i)), tiff.file(), made))
+                !copy_level(level, tiff.level(static_cast<int>(i)), tiff.file(), made,
+                            GDALScaledProgress, part.get()))
                 return false;
         }
     }
@@ -331,7 +353,7 @@ static bool give_overviews(GDALDataset *source, const TiffFile &tiff, Zarr3Datas
                            const CreationOptions &options, GDALProgressFunc progress,
                            void *progress_data) {
     if (options.copy_overviews)
-        return copy_overviews(source, tiff, copy);
+        return copy_overviews(source, tiff, copy, progress, progress_data);
     const std::vector<int> factors =
         usual_factors(source->GetRasterXSize(), source->GetRasterYSize());
     return !options.make_overviews || factors.empty() ||
@@ -353,7 +375,7 @@ static bool make_copy(GDALDataset *source, const TiffFile &tiff, bool strict,
         options);
     if (copy == nullptr)
         return false;
-    const double pixels = options.make_overviews ? 0.75 : 1;
+    const double pixels = options.make_overviews || options.copy_overviews ? 0.75 : 1;
     const Progress first(GDALCreateScaledProgress(0, pixels, progress, progress_data));
     const Progress second(GDALCreateScaledProgress(pixels, 1, progress, progress_data));
     if (copy_properties(source, copy.get(), strict, options) &&

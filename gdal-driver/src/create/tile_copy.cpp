@@ -106,14 +106,21 @@ static bool read_ranges(VSILFILE *file, const TileRanges &ranges, EncodedTiles *
                                ranges.offsets.data(), ranges.sizes.data(), file) == 0;
 }
 
-/* More than `most` bytes cannot be what elements are compressed to. */
-bool TileCopy::add_tile(int band, int x, int y, uint64_t most, EncodedTiles *tiles,
-                        TileRanges *ranges) const {
+bool TileCopy::add_tile(int band, int x, int y, EncodedTiles *tiles, TileRanges *ranges,
+                        std::string *reason) const {
     const Layout &layout = copy_->layout();
+    /* More cannot be what a piece's elements are compressed to. */
+    const uint64_t most = 2 * zb_limits_get()->write_cache_bytes;
     TilePlace place;
-    if (!find_tile(source_->GetRasterBand(band + 1), x, y, &place) || place.size > most ||
-        ranges->total + place.size > most)
+    if (!find_tile(source_->GetRasterBand(band + 1), x, y, &place))
+        *reason = "not stored";
+    else if (place.size > most || ranges->total + place.size > most)
+        *reason = "larger than its pixels";
+    if (!reason->empty()) {
+        *reason = "the tile of column " + std::to_string(x) + ", row " + std::to_string(y) +
+                  ", band " + std::to_string(band + 1) + " is " + *reason;
         return false;
+    }
     ranges->offsets.push_back(place.offset);
     ranges->sizes.push_back(static_cast<size_t>(place.size));
     ranges->total += place.size;
@@ -126,23 +133,27 @@ bool TileCopy::add_tile(int band, int x, int y, uint64_t most, EncodedTiles *til
     return true;
 }
 
-bool TileCopy::read(const Window &window, int first_band, int bands, EncodedTiles *tiles) {
-    if (!has_whole_chunks(window, first_band, bands))
+bool TileCopy::read(const Window &window, int first_band, int bands, EncodedTiles *tiles,
+                    std::string *reason) {
+    if (!has_whole_chunks(window, first_band, bands)) {
+        *reason = "they are a part of a shard, or have a strip that is cut";
         return false;
+    }
     const BlockRange range = blocks_of(copy_->layout(), window);
     const int end = tiles_.has_all_bands ? first_band + 1 : first_band + bands;
-    const uint64_t most = 2 * zb_limits_get()->write_cache_bytes;
     TileRanges ranges;
     tiles->indices.clear();
     for (int band = first_band; band < end; band++) {
         for (int y = range.y0; y <= range.y1; y++) {
             for (int x = range.x0; x <= range.x1; x++) {
-                if (!add_tile(band, x, y, most, tiles, &ranges))
+                if (!add_tile(band, x, y, tiles, &ranges, reason))
                     return false;
             }
         }
     }
-    return read_ranges(file_, ranges, tiles);
+    if (!read_ranges(file_, ranges, tiles))
+        *reason = "the file has no such bytes";
+    return reason->empty();
 }
 
 enum zb_code TileCopy::write(EncodedTiles *tiles, zb_error *err) {

@@ -40,9 +40,10 @@ class TileCopy {
     static std::unique_ptr<TileCopy> find(GDALDataset *source, VSILFILE *file, Zarr3Dataset *copy,
                                           std::string *reason);
 
-    /* Reads the tiles of whole chunks of the copy. False where one of them cannot be moved: the
-       pixels of all of them are to be copied then. */
-    bool read(const Window &window, int first_band, int bands, EncodedTiles *tiles);
+    /* Reads the tiles of whole chunks of the copy. False, with *reason set, where one of them
+       cannot be moved: the pixels of all of them are to be copied then. */
+    bool read(const Window &window, int first_band, int bands, EncodedTiles *tiles,
+              std::string *reason);
 
     /* From any thread. ZB_EFORMAT and ZB_ECHECKSUM for tiles that are not what they should be. */
     enum zb_code write(EncodedTiles *tiles, zb_error *err);
@@ -54,8 +55,8 @@ class TileCopy {
     bool match_shapes(std::string *reason) const;
     bool match_codecs(std::string *reason);
     bool has_whole_chunks(const Window &window, int first_band, int bands) const;
-    bool add_tile(int band, int x, int y, uint64_t most, EncodedTiles *tiles,
-                  TileRanges *ranges) const;
+    bool add_tile(int band, int x, int y, EncodedTiles *tiles, TileRanges *ranges,
+                  std::string *reason) const;
 
     GDALDataset *source_;
     VSILFILE *file_;

@@ -94,6 +94,9 @@ class Zarr3Dataset final : public Zarr3NodeDataset {
     const std::vector<Zarr3Dataset *> &overviews() {
         return levels_.list();
     }
+    /* As BuildOverviews(), of sizes that the caller chooses. */
+    CPLErr make_levels(const char *resampling, const std::vector<zarr3::LevelSize> &sizes,
+                       GDALProgressFunc progress, void *progress_data);
     zarr3::RasterLevels &levels() {
         return levels_;
     }

@@ -9,6 +9,8 @@
  * The fill value is the exception (array/fresh_array.cpp): a new array is settled before pixels are
  * read or written.
  */
+#include <set>
+
 #include "array/attributes.h"
 #include "base/entry.h"
 #include "base/errors.h"
@@ -214,6 +216,15 @@ static std::string why_not(const Layout &layout, bool is_slice, bool all_bands) 
     return all_bands ? "" : "overviews are made of all bands together";
 }
 
+CPLErr Zarr3Dataset::make_levels(const char *resampling, const std::vector<LevelSize> &sizes,
+                                 GDALProgressFunc progress, void *progress_data) {
+    if (!keep_array() || FlushCache(false) != CE_None)
+        return CE_Failure;
+    const CPLErr result = sizes.empty() ? levels_.remove()
+                                        : levels_.build(resampling, sizes, progress, progress_data);
+    return result == CE_None ? remove_outer_overviews() : result;
+}
+
 CPLErr Zarr3Dataset::IBuildOverviews(const char *resampling, int count, const int *factors,
                                      int band_count, const int *bands, GDALProgressFunc progress,
                                      void *progress_data, CSLConstList options) try {
@@ -233,12 +244,10 @@ CPLErr Zarr3Dataset::IBuildOverviews(const char *resampling, int count, const in
                  array_.path().c_str(), reason.c_str());
         return CE_Failure;
     }
-    if (!keep_array() || FlushCache(false) != CE_None)
-        return CE_Failure;
-    const CPLErr result =
-        count == 0 ? levels_.remove()
-                   : levels_.build(resampling, {factors, factors + count}, progress, progress_data);
-    return result == CE_None ? remove_outer_overviews() : result;
+    std::vector<LevelSize> sizes;
+    for (const int factor : std::set<int>(factors, factors + count))
+        sizes.push_back(level_size(nRasterXSize, nRasterYSize, factor));
+    return make_levels(resampling, sizes, progress, progress_data);
 } catch (...) {
     return failed_entry<CPLErr>();
 }

@@ -135,6 +135,11 @@ std::vector<int> usual_factors(int width, int height) {
     return factors;
 }
 
+LevelSize level_size(int width, int height, int factor) {
+    const int step = std::max(factor, 1);
+    return {factor, (width - 1) / step + 1, (height - 1) / step + 1};
+}
+
 enum zb_code remove_levels(zb_hierarchy *hierarchy, const LevelPlaces &places,
                            const std::vector<std::string> &levels, zb_error *err) {
     const StringsView paths(levels);

@@ -18,6 +18,13 @@ namespace zarr3 {
 /* Factors of two, until a level fits into 512 x 512. */
 std::vector<int> usual_factors(int width, int height);
 
+/* A level to be made: what is coarser by a factor has as many columns, and rows, as cover all of
+   the raster; those of other programs may leave the last ones out. */
+struct LevelSize {
+    int factor, width, height;
+};
+LevelSize level_size(int width, int height, int factor);
+
 /* Gives a level those attributes of its raster that hold for another size, too, and takes away what
    the raster has lost. */
 void copy_attributes(const zb_node *raster, const zb_node *level, AttributeChanges *changes);

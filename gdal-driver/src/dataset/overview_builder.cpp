@@ -13,7 +13,6 @@
 #include "base/guard.h"
 #include "base/handles.h"
 #include "dataset/band.h"
-#include "dataset/levels.h"
 #include "zarrbridge/multiscales.h"
 
 namespace zarr3 {
@@ -187,17 +186,21 @@ static std::string method_of(const std::string &resampling) {
     return lower == "cubicspline" ? "cubic_spline" : lower == "none" ? "" : lower;
 }
 
-bool OverviewBuilder::build(const std::vector<int> &factors, const CloseOld &close_old) {
-    std::vector<uint64_t> wanted;
-    for (const int factor : factors)
-        wanted.push_back(static_cast<uint64_t>(std::max(factor, 0)));
+bool OverviewBuilder::build(const std::vector<LevelSize> &levels, const CloseOld &close_old) {
+    std::vector<uint64_t> factors, sizes;
+    for (const LevelSize &level : levels) {
+        factors.push_back(static_cast<uint64_t>(std::max(level.factor, 0)));
+        sizes.push_back(static_cast<uint64_t>(level.width));
+        sizes.push_back(static_cast<uint64_t>(level.height));
+    }
     const std::optional<GeoTransform> place = place_of(raster_);
     const std::string method = method_of(resampling_);
     const zb_axes axes = {raster_->layout().axes.x, raster_->layout().axes.y};
     const std::array<double, 6> affine = place ? to_affine(*place) : std::array<double, 6>{};
     zb_pyramid_options options = {};
-    options.factors = wanted.data();
-    options.factor_count = wanted.size();
+    options.factors = factors.data();
+    options.factor_count = factors.size();
+    options.sizes = sizes.data();
     options.context = this;
     options.fill = guarded<fill>;
     options.method_name = method.c_str();

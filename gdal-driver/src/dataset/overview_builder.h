@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dataset/dataset.h"
+#include "dataset/levels.h"
 #include "zarrbridge/pyramid.h"
 
 namespace zarr3 {
@@ -23,7 +24,7 @@ class OverviewBuilder {
                     void *progress_data);
 
     /* Called before levels take their places. Errors have been reported. */
-    bool build(const std::vector<int> &factors, const CloseOld &close_old);
+    bool build(const std::vector<LevelSize> &sizes, const CloseOld &close_old);
 
   private:
     struct Level {

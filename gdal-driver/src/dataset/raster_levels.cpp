@@ -10,7 +10,6 @@
 #include "dataset/raster_levels.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/errors.h"
 #include "dataset/dataset.h"
@@ -221,10 +220,10 @@ CPLErr RasterLevels::remove_made(std::vector<std::string> made) {
     return CE_Failure;
 }
 
-CPLErr RasterLevels::build(const char *resampling, const std::vector<int> &factors,
+CPLErr RasterLevels::build(const char *resampling, const std::vector<LevelSize> &sizes,
                            GDALProgressFunc progress, void *progress_data) {
     OverviewBuilder builder(raster_, resampling, progress, progress_data);
-    const bool is_built = builder.build(factors, [&](zb_error *err) { return reopen(err); });
+    const bool is_built = builder.build(sizes, [&](zb_error *err) { return reopen(err); });
     zb_error err;
     const enum zb_code code = reopen(&err); /* what is there now is opened when it is asked for */
     if (code != ZB_OK)

@@ -9,6 +9,7 @@
 
 #include "base/compat.h"
 #include "dataset/level_places.h"
+#include "dataset/levels.h"
 #include "zarrbridge/error.h"
 
 class Zarr3Dataset;
@@ -43,8 +44,8 @@ class RasterLevels {
     enum zb_code update(zb_error *err);
 
     /* Both report their errors. What waits in the raster and its levels must have been flushed. */
-    CPLErr build(const char *resampling, const std::vector<int> &factors, GDALProgressFunc progress,
-                 void *progress_data);
+    CPLErr build(const char *resampling, const std::vector<LevelSize> &sizes,
+                 GDALProgressFunc progress, void *progress_data);
     CPLErr remove();
 
     /* Levels are made by this method when the dataset is closed, if pixels have been written. */

@@ -102,6 +102,8 @@ typedef struct importing {
     zb_encoded *chunks; /* in hand */
     uint64_t *index;    /* [ndim] of each */
     size_t room;
+    uint8_t *bytes; /* of all of them; stays, as the first touch of memory costs more than a read */
+    size_t bytes_room;
 } importing;
 
 /* The chain of chunks from which these filters were left out; NULL: there is none. */
@@ -117,15 +119,33 @@ static const zb_chain *find_chain(importing *i, uint32_t mask) {
     return i->chain[i->chains++];
 }
 
-static bool read_chunk(importing *i, const vol_hdf5_chunk *chunk, zb_encoded *out) {
+static bool read_chunk(importing *i, const vol_hdf5_chunk *chunk, uint8_t *place, zb_encoded *out) {
     void *dataset = i->moves->lib->H5VLobject(i->source);
     out->chain = find_chain(i, chunk->is_plain ? UINT32_MAX : chunk->mask);
-    if (chunk->size > zb_limits_get()->shard_bytes)
-        return false;
-    out->data = out->memory = malloc(chunk->size ? (size_t)chunk->size : 1);
+    out->data = place;
     out->size = (size_t)chunk->size;
-    return dataset && out->chain && out->memory && chunk->size > 0 &&
-           vol_chunk_get(i->moves, dataset, out->index, out->memory, out->size) >= 0;
+    return dataset && out->chain && chunk->size > 0 &&
+           vol_chunk_get(i->moves, dataset, out->index, place, out->size) >= 0;
+}
+
+/* The bytes of listed chunks; UINT64_MAX where one is too long. */
+static uint64_t bytes_of(const importing *i, size_t first, size_t end) {
+    uint64_t sum = 0;
+    for (size_t at = first; at < end; at++) {
+        const uint64_t size = i->list.chunk[at].size;
+        if (size > zb_limits_get()->shard_bytes || __builtin_add_overflow(sum, size, &sum))
+            return UINT64_MAX;
+    }
+    return sum;
+}
+
+static bool make_room_for_bytes(importing *i, uint64_t bytes) {
+    if (bytes <= i->bytes_room)
+        return true;
+    free(i->bytes);
+    i->bytes = bytes <= SIZE_MAX / 2 ? malloc((size_t)bytes) : NULL;
+    i->bytes_room = i->bytes ? (size_t)bytes : 0;
+    return i->bytes;
 }
 
 static bool make_room(importing *i, size_t count) {
@@ -143,24 +163,24 @@ static bool make_room(importing *i, size_t count) {
 /* Moves listed chunks, all of some targets. */
 static enum zb_code move_some(importing *i, size_t first, size_t end, zb_error *err) {
     const uint32_t ndim = zb_node_array(i->list.array)->ndim;
+    const uint64_t bytes = bytes_of(i, first, end);
     size_t count = 0;
-    if (!make_room(i, end - first))
+    if (bytes != UINT64_MAX && (!make_room(i, end - first) || !make_room_for_bytes(i, bytes)))
         return zb_fail(err, ZB_ENOMEM, "no memory for encoded chunks");
     vol_silence silence;
-    bool good = true;
+    bool good = bytes != UINT64_MAX;
+    uint8_t *place = i->bytes;
     vol_silence_begin(i->moves->lib, &silence);
     for (size_t at = first; at < end && good; at++, count++) {
         uint64_t *index = &i->index[count * ndim];
         vol_chunk_index(i->list.array, ZB_GRID_INNER, i->list.chunk[at].number, index);
         i->chunks[count] = (zb_encoded){.index = index};
-        good = read_chunk(i, &i->list.chunk[at], &i->chunks[count]);
+        good = read_chunk(i, &i->list.chunk[at], place, &i->chunks[count]);
+        place += i->list.chunk[at].size;
     }
     vol_silence_end(i->moves->lib, &silence);
-    enum zb_code code =
-        good ? zb_writer_put_encoded(i->writer, i->chunks, count, err)
-             : zb_fail(err, ZB_EUNSUPPORTED, "a chunk cannot be read as it is encoded");
-    zb_encoded_clear(i->chunks, count);
-    return code;
+    return good ? zb_writer_put_encoded(i->writer, i->chunks, count, err)
+                : zb_fail(err, ZB_EUNSUPPORTED, "a chunk cannot be read as it is encoded");
 }
 
 /* Copies elements instead. Where that fails, too, what kept the chunks from moving says which. */
@@ -245,6 +265,7 @@ herr_t vol_chunks_from_hdf5(const vol_moves *moves, hid_t source, hid_t type, bo
     free(i.list.chunk);
     free(i.chunks);
     free(i.index);
+    free(i.bytes);
     vol_release_id(lib, i.dcpl);
     return result;
 }
