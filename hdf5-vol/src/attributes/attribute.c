@@ -3,10 +3,10 @@
 #include "attributes/attribute.h"
 
 #include "attributes/exact.h"
-#include "hdf5/convert.h"
+#include "types/convert.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
-#include "hdf5/types.h"
+#include "types/types.h"
 #include "objects/object.h"
 
 #include "zarrbridge/conventions.h"

@@ -73,7 +73,7 @@ typedef struct vol_attrs {
     /* [4 * capacity]: 1 + the attribute whose name has that hash or one before; 0: none */
     size_t *slot;
     bool has_back;      /* scales/back_references.c has been asked */
-    bool has_number[2]; /* scales/netcdf_numbers.c likewise: of a scale, of a list */
+    bool has_number[2]; /* netcdf/netcdf_numbers.c likewise: of a scale, of a list */
     bool is_sorted;     /* the rest is up to date */
     size_t listed;
     /* [capacity], of which `listed`: by their numbers, or the document's first */

@@ -5,7 +5,7 @@
 #include "links/numbered_names.h"
 #include "scales/scales.h"
 #include "tree/side.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include "attributes/attribute_list.h"
 #include "attributes/large_attributes.h"
 #include "tree/side.h"
-#include "tree/waiting.h"
-#include "tree/waiting_store.h"
+#include "waiting/waiting.h"
+#include "waiting/waiting_store.h"
 
 #include "zarrbridge/change.h"
 

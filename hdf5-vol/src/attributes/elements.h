@@ -21,7 +21,7 @@
  * References are zeros in what is stored, and come from the plain JSON.
  *
  * Elements of datasets that point at others, or hold references, are texts in the store
- * (hdf5/stored_type.h): the path of a reference; the JSON of all others, or, where that would not
+ * (types/stored_type.h): the path of a reference; the JSON of all others, or, where that would not
  * give back each byte, a JSON string with the base64 of the bytes. The empty text is an element of
  * zeros: no texts, empty lists, references to nothing.
  *

@@ -2,9 +2,9 @@
 /* Types taken apart: see elements.h. */
 #include "attributes/elements.h"
 
-#include "hdf5/type_json.h"
+#include "types/type_json.h"
 #include "hdf5/errors.h"
-#include "hdf5/types.h"
+#include "types/types.h"
 #include "objects/paths.h"
 #include "objects/token_search.h"
 #include "objects/tokens.h"

@@ -3,7 +3,7 @@
 #include "attributes/elements.h"
 
 #include "hdf5/text.h"
-#include "hdf5/types.h"
+#include "types/types.h"
 
 #include "zarrbridge/conventions.h"
 

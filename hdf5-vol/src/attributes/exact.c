@@ -6,8 +6,8 @@
 #include "attributes/references.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
-#include "hdf5/type_json.h"
-#include "hdf5/types.h"
+#include "types/type_json.h"
+#include "types/types.h"
 #include "tree/side.h"
 #include "zarrbridge/conventions.h"
 

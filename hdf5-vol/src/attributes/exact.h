@@ -9,7 +9,7 @@
  *     {"type": T, "shape": [...], "max": [...], "data": base64, "named": path, "name_charset": 1,
  *      "new_refs": T}
  *
- * T is that of hdf5/type_json.h. "shape" is null for a null dataspace; "max" is there when it
+ * T is that of types/type_json.h. "shape" is null for a null dataspace; "max" is there when it
  * differs (null: unlimited). "data" are the bytes of elements.h, where the plain value does not
  * give back all of them (text that is not UTF-8, null pointers for texts, bytes behind the NUL of a
  * text, the payload of a NaN).

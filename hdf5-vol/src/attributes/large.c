@@ -4,11 +4,11 @@
 
 #include "attributes/attribute_list.h"
 #include "attributes/large_attributes.h"
-#include "hdf5/stored_type.h"
+#include "types/stored_type.h"
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
 #include "tree/side.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"

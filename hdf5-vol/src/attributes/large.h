@@ -3,7 +3,7 @@
  * Attributes that are too large for a document, above the limit attribute_bytes.
  *
  * Their elements are in a hidden array of the attribute's shape (large_attributes.h), stored as
- * those of a dataset of their type would be (hdf5/stored_type.h), but for text that is not UTF-8,
+ * those of a dataset of their type would be (types/stored_type.h), but for text that is not UTF-8,
  * which is an array of bytes. The attribute's plain value is an object with the array's name, and
  * so says its entry (exact.h). The elements are read when a program asks for them.
  */

@@ -4,7 +4,7 @@
 
 #include "objects/tokens.h"
 #include "tree/side.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 #include "zarrbridge/change.h"
 

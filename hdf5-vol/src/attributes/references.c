@@ -3,9 +3,9 @@
 #include "attributes/references.h"
 
 #include "attributes/attributes.h"
-#include "hdf5/convert.h"
+#include "types/convert.h"
 #include "hdf5/errors.h"
-#include "hdf5/types.h"
+#include "types/types.h"
 #include "objects/paths.h"
 #include "objects/token_search.h"
 

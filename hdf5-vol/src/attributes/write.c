@@ -9,17 +9,17 @@
 #include "attributes/large.h"
 #include "attributes/references.h"
 #include "file/owners.h"
-#include "hdf5/convert.h"
+#include "types/convert.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
 #include "hdf5/text.h"
-#include "hdf5/type_json.h"
-#include "hdf5/types.h"
+#include "types/type_json.h"
+#include "types/types.h"
 #include "links/links.h"
 #include "objects/committed_types.h"
 #include "scales/scale_attributes.h"
 #include "tree/side.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>

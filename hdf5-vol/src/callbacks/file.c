@@ -18,9 +18,9 @@
 #include "hdf5/errors.h"
 #include "hdf5/shadows.h"
 #include "links/link_order.h"
-#include "scales/store_numbers.h"
-#include "tree/absent.h"
-#include "tree/waiting_store.h"
+#include "netcdf/store_numbers.h"
+#include "file/absent.h"
+#include "waiting/waiting_store.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "hdf5/property_lists.h"
 #include "links/link_order.h"
 #include "links/links.h"
-#include "tree/absent.h"
+#include "file/absent.h"
 #include "tree/edit.h"
 
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 #include "links/link_order.h"
 #include "links/links.h"
 #include "objects/committed_types.h"
-#include "tree/absent.h"
+#include "file/absent.h"
 #include "tree/loose.h"
 
 #include <stdio.h>

@@ -20,7 +20,7 @@
 #include "objects/type_users.h"
 #include "tree/edit.h"
 #include "tree/map.h"
-#include "tree/waiting_store.h"
+#include "waiting/waiting_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "callbacks/watched.h"
 
-#include "callbacks/collective.h"
+#include "ranks/collective.h"
 #include "callbacks/elsewhere.h"
 #include "data/interrupt.h"
 #include "hdf5/errors.h"

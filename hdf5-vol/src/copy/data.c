@@ -2,7 +2,7 @@
 /* The elements of datasets in copies: see data.h. */
 #include "copy/data.h"
 
-#include "copy/moved_chunks.h"
+#include "encoded/moved_chunks.h"
 #include "copy/nested.h"
 #include "copy/pieces.h"
 #include "create/creation_list.h"
@@ -11,7 +11,7 @@
 #include "hdf5/errors.h"
 #include "hdf5/shown.h"
 #include "hdf5/times.h"
-#include "hdf5/types.h"
+#include "types/types.h"
 #include "objects/token_search.h"
 
 #include "zarrbridge/conventions.h"

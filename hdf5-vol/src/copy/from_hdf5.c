@@ -11,7 +11,7 @@
 #include "attributes/write.h"
 #include "copy/attributes_to_hdf5.h"
 #include "copy/data.h"
-#include "copy/indexed.h"
+#include "encoded/indexed.h"
 #include "copy/references.h"
 #include "copy/scale_references.h"
 #include "create/creation_list.h"

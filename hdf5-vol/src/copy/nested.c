@@ -6,7 +6,7 @@
 #include "data/transfer.h"
 #include "dataset/dataset.h"
 #include "hdf5/errors.h"
-#include "hdf5/types.h"
+#include "types/types.h"
 #include "tree/tree.h"
 
 #include "zarrbridge/read.h"

@@ -2,7 +2,7 @@
 /* Walking an array piece by piece, in row-major order: see pieces.h. */
 #include "copy/pieces.h"
 
-#include "copy/hdf5_chunks.h"
+#include "encoded/hdf5_chunks.h"
 #include "hdf5/errors.h"
 
 #include <string.h>

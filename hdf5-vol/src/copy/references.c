@@ -14,7 +14,7 @@
 #include "objects/object.h"
 #include "objects/tokens.h"
 #include "tree/side.h"
-#include "tree/waiting_store.h"
+#include "waiting/waiting_store.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -22,7 +22,7 @@
 #include "scales/scales.h"
 #include "tree/moved.h"
 #include "tree/side.h"
-#include "tree/waiting_store.h"
+#include "waiting/waiting_store.h"
 
 #include "zarrbridge/change.h"
 

@@ -15,10 +15,10 @@
 #include "dataset/unreadable.h"
 #include "file/forget.h"
 #include "hdf5/errors.h"
-#include "hdf5/types.h"
+#include "types/types.h"
 #include "objects/locate.h"
 #include "objects/token_search.h"
-#include "tree/waiting_store.h"
+#include "waiting/waiting_store.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "dataset/max_shape.h"
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
-#include "hdf5/types.h"
+#include "types/types.h"
 #include "links/link_order.h"
 #include "tree/side.h"
 

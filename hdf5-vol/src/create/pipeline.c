@@ -10,7 +10,7 @@
 
 #include "create/codecs_to_filters.h"
 #include "dataset/dataset.h"
-#include "hdf5/stored_type.h"
+#include "types/stored_type.h"
 #include "hdf5/errors.h"
 #include "zarrbridge/limits.h"
 

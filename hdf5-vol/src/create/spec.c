@@ -11,8 +11,8 @@
 #include "dataset/max_shape.h"
 #include "hdf5/errors.h"
 #include "hdf5/text.h"
-#include "hdf5/type_json.h"
-#include "hdf5/types.h"
+#include "types/type_json.h"
+#include "types/types.h"
 #include "objects/committed_types.h"
 #include "tree/side.h"
 

@@ -8,9 +8,9 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
 #define ZARRBRIDGE_HDF5_VOL_CREATE_SPEC_H
 
-#include "hdf5/stored_type.h"
+#include "types/stored_type.h"
 #include "tree/edit.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 #include "zarrbridge/change.h"
 

@@ -4,7 +4,7 @@
 
 #include "hdf5/errors.h"
 #include "hdf5/shown.h"
-#include "hdf5/types.h"
+#include "types/types.h"
 
 #include <string.h>
 

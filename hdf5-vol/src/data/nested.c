@@ -4,9 +4,9 @@
 
 #include "attributes/elements.h"
 #include "attributes/references.h"
-#include "hdf5/convert.h"
+#include "types/convert.h"
 #include "hdf5/errors.h"
-#include "hdf5/types.h"
+#include "types/types.h"
 
 #include "zarrbridge/values.h"
 #include "zarrbridge/write.h"

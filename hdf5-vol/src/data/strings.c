@@ -5,7 +5,7 @@
 #include "data/code_points.h"
 #include "data/items.h"
 #include "hdf5/errors.h"
-#include "hdf5/types.h"
+#include "types/types.h"
 
 #include "zarrbridge/values.h"
 #include "zarrbridge/write.h"

@@ -10,7 +10,7 @@
 #include "hdf5/held_types.h"
 #include "hdf5/shown.h"
 #include "hdf5/times.h"
-#include "hdf5/types.h"
+#include "types/types.h"
 #include "tree/loose.h"
 
 #include <stdio.h>

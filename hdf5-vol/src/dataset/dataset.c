@@ -4,12 +4,12 @@
 
 #include "dataset/labels.h"
 #include "dataset/max_shape.h"
-#include "hdf5/stored_type.h"
+#include "types/stored_type.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
 #include "hdf5/shown.h"
-#include "hdf5/type_json.h"
-#include "hdf5/types.h"
+#include "types/type_json.h"
+#include "types/types.h"
 #include "tree/side.h"
 #include "tree/tree.h"
 

@@ -13,7 +13,7 @@ struct vol_element;
 typedef struct vol_dataset {
     zb_dtype shown;              /* vol_node_shown; of size 0 until asked for */
     struct vol_element *element; /* of the type that side.h keeps, where it fits; else NULL */
-    vol_held_type type;          /* of hdf5/types.c; none until asked for */
+    vol_held_type type;          /* of types/types.c; none until asked for */
     uint64_t *told;              /* the shape that the program knows, [ndim]; NULL until opened */
     uint64_t *known;             /* the one by which it resizes, likewise */
     size_t ids;                  /* that are open */
@@ -38,7 +38,7 @@ hid_t vol_node_type(vol_node *dataset);
 const vol_held_type *vol_node_held_type(vol_node *dataset);
 /* Whether it is the one that side.h keeps, and not made of the Zarr type. */
 bool vol_node_has_own_type(vol_node *dataset);
-/* Whether its elements are texts that stand for elements of that type (hdf5/stored_type.h). */
+/* Whether its elements are texts that stand for elements of that type (types/stored_type.h). */
 bool vol_node_is_nested(vol_node *dataset);
 /* The elements as HDF5 sees them (hdf5/shown.h): what vol_node_type has a type for. Of size 0 when
    memory runs out. */

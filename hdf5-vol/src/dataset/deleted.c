@@ -8,7 +8,7 @@
 #include "links/links.h"
 #include "tree/loose.h"
 #include "tree/node_life.h"
-#include "tree/waiting_store.h"
+#include "waiting/waiting_store.h"
 
 #include "zarrbridge/change.h"
 

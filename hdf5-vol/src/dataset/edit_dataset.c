@@ -6,7 +6,7 @@
 #include "dataset/unreadable.h"
 #include "dataset/writers.h"
 #include "tree/node_life.h"
-#include "tree/waiting_store.h"
+#include "waiting/waiting_store.h"
 
 #include "zarrbridge/change.h"
 

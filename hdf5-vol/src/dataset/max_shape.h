@@ -11,7 +11,7 @@
 #define ZARRBRIDGE_HDF5_VOL_DATASET_MAX_SHAPE_H
 
 #include "tree/node.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 /* [ndim], H5S_UNLIMITED where there is no end; NULL: no largest shape is known, and the dataset
    shows as fixed. Borrowed from the node. */

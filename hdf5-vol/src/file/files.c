@@ -5,10 +5,10 @@
 #include "file/names.h"
 #include "file/owners.h"
 #include "links/link_store.h"
-#include "scales/coordinate_names.h"
-#include "scales/lengths.h"
+#include "netcdf/coordinate_names.h"
+#include "netcdf/lengths.h"
 #include "tree/loose.h"
-#include "tree/waiting_store.h"
+#include "waiting/waiting_store.h"
 
 #include <stdio.h>
 

@@ -12,8 +12,8 @@
 #include "objects/tokens.h"
 #include "tree/loose.h"
 #include "tree/node_life.h"
-#include "tree/waiting.h"
-#include "tree/waiting_store.h"
+#include "waiting/waiting.h"
+#include "waiting/waiting_store.h"
 
 #include "zarrbridge/limits.h"
 

@@ -5,7 +5,7 @@
 #include "attributes/attribute_list.h"
 #include "links/aliases.h"
 #include "links/link_entries.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 /* ---- Handles ---- */
 

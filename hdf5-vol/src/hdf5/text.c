@@ -2,7 +2,7 @@
 /* Text in HDF5's memory: see text.h. */
 #include "hdf5/text.h"
 
-#include "hdf5/types.h"
+#include "types/types.h"
 #include "zarrbridge/json.h"
 
 #include <stdlib.h>

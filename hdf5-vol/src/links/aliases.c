@@ -10,7 +10,7 @@
 #include "links/place_text.h"
 #include "links/places.h"
 #include "tree/side.h"
-#include "tree/waiting_store.h"
+#include "waiting/waiting_store.h"
 
 #include "zarrbridge/limits.h"
 

@@ -14,7 +14,7 @@
 #include "scales/scale_attributes.h"
 #include "tree/node_life.h"
 #include "tree/side.h"
-#include "tree/waiting_store.h"
+#include "waiting/waiting_store.h"
 
 #include "zarrbridge/companions.h"
 

@@ -8,7 +8,7 @@
 #include "links/links.h"
 #include "links/link_entries.h"
 #include "scales/dimension_records.h"
-#include "tree/waiting_store.h"
+#include "waiting/waiting_store.h"
 
 /* One change of the document for both. */
 static enum zb_code store_links(vol_node *group, zb_error *err) {

@@ -3,7 +3,7 @@
 #include "objects/committed_types.h"
 
 #include "hdf5/errors.h"
-#include "hdf5/types.h"
+#include "types/types.h"
 #include "objects/open_ids.h"
 #include "objects/paths.h"
 #include "objects/tokens.h"

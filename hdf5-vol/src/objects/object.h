@@ -49,7 +49,7 @@ vol_object *vol_node_attr_ids(const vol_node *node);
 bool vol_may_write(const vol_object *object, const char *what);
 
 /* The same for a change of the hierarchy or of a document, which of several ranks the first makes
-   (callbacks/collective.h). */
+   (ranks/collective.h). */
 bool vol_may_change(const vol_object *object, const char *what);
 
 /* The same for a new node. One without a name is in memory until it is linked, on each rank. */

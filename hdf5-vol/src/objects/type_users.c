@@ -11,7 +11,7 @@
 #include "tree/loose.h"
 #include "tree/map.h"
 #include "tree/side.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 #include "zarrbridge/sys/store.h"
 

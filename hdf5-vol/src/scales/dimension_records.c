@@ -10,8 +10,8 @@
 #include "scales/scales.h"
 #include "tree/children.h"
 #include "tree/side.h"
-#include "tree/waiting.h"
-#include "tree/waiting_store.h"
+#include "waiting/waiting.h"
+#include "waiting/waiting_store.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -18,7 +18,7 @@
 #include "scales/dimensions.h"
 #include "scales/scales.h"
 #include "tree/children.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 #include "links/links.h"
 #include "links/places.h"

@@ -16,7 +16,7 @@
 #include "scales/scales.h"
 #include "scales/stated_attributes.h"
 #include "tree/edit.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>

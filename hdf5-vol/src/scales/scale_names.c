@@ -4,7 +4,7 @@
 
 #include "attributes/attribute_list.h"
 #include "dataset/edit_dataset.h"
-#include "scales/lengths.h"
+#include "netcdf/lengths.h"
 #include "scales/namesakes.h"
 #include "scales/scales.h"
 #include "tree/side.h"

@@ -22,7 +22,7 @@
 #include "tree/loose.h"
 #include "tree/node_life.h"
 #include "tree/side.h"
-#include "tree/waiting_store.h"
+#include "waiting/waiting_store.h"
 
 #include "zarrbridge/change.h"
 #include "zarrbridge/sys/store.h"

@@ -3,7 +3,7 @@
 #include "tree/follow.h"
 
 #include "tree/edit.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 /* The order of new links is in the group's document. */
 static enum zb_code unlist(vol_node *node, zb_error *err) {

@@ -4,7 +4,7 @@
 #define ZARRBRIDGE_HDF5_VOL_TREE_MISSING_GROUPS_H
 
 #include "tree/tree.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 /* What becomes of them. */
 typedef struct vol_missing {

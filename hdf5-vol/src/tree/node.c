@@ -2,7 +2,7 @@
 /* Single nodes: see node.h. */
 #include "tree/node.h"
 
-#include "hdf5/type_json.h"
+#include "types/type_json.h"
 #include "links/links.h"
 #include "tree/side.h"
 #include "tree/tree.h"

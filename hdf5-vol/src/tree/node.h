@@ -50,11 +50,11 @@ struct vol_node {
     /* Nodes of any kind. */
     vol_node *next_by_token;     /* objects/tokens.c */
     struct vol_aliases *aliases; /* links/aliases.c; NULL until asked for */
-    struct vol_waiting *waiting; /* tree/waiting.c; NULL when nothing waits */
+    struct vol_waiting *waiting; /* waiting/waiting.c; NULL when nothing waits */
     vol_owners owners;           /* file/owners.c: of what waits here; old ones when nothing does */
-    uint64_t document_bytes;     /* tree/waiting.c: of the stored document, about; 0 until needed */
-    zb_hdf5_extension *side;     /* tree/side.c: parsed; NULL when there is none */
-    bool side_is_known;          /* tree/side.c: it is that of the node's document */
+    uint64_t document_bytes; /* waiting/waiting.c: of the stored document, about; 0 until needed */
+    zb_hdf5_extension *side; /* tree/side.c: parsed; NULL when there is none */
+    bool side_is_known;      /* tree/side.c: it is that of the node's document */
     vol_node_attributes attrs;   /* attributes/attribute_list.c */
     struct vol_object *attr_ids; /* objects/object.c: open ids of its attributes */
     vol_loose outside;           /* tree/loose.c: while it is loose */
@@ -73,9 +73,9 @@ struct vol_node {
     vol_writing writing;                     /* dataset/writers.c */
     struct vol_stored_chunks *stored_chunks; /* dataset/stored_chunks.c; NULL until asked for */
     uint64_t *max_shape;                     /* dataset/max_shape.c: [ndim]; NULL until known */
-    uint64_t dimension_number;               /* scales/netcdf_numbers.c: one more; 0: none */
-    bool is_renumbered;        /* scales/netcdf_numbers.c: what is stored of numbers is wrong */
-    uint64_t dimension_length; /* scales/lengths.c: of the dimension that it is the scale of */
+    uint64_t dimension_number;               /* netcdf/netcdf_numbers.c: one more; 0: none */
+    bool is_renumbered;        /* netcdf/netcdf_numbers.c: what is stored of numbers is wrong */
+    uint64_t dimension_length; /* netcdf/lengths.c: of the dimension that it is the scale of */
     hid_t dcpl;                /* create/creation_list.c; 0 until asked for */
 };
 

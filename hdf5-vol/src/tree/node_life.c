@@ -14,7 +14,7 @@
 #include "tree/loose.h"
 #include "tree/side.h"
 #include "tree/tree.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 #include "zarrbridge/limits.h"
 

@@ -3,7 +3,7 @@
 #include "tree/side.h"
 
 #include "tree/tree.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>

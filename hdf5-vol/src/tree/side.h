@@ -13,7 +13,7 @@
 #define ZARRBRIDGE_HDF5_VOL_TREE_SIDE_H
 
 #include "tree/node.h"
-#include "tree/waiting.h"
+#include "waiting/waiting.h"
 
 #include "zarrbridge/hdf5_extension.h"
 

@@ -85,10 +85,10 @@ struct vol_file {
     uint64_t token_salt;       /* objects/tokens.c: 0 until needed */
     vol_moved moved;           /* tree/moved.c: names that stay */
     uint64_t named_dimensions; /* scales/scales.c: counts changes of what has any */
-    bool numbers_settled;      /* scales/netcdf_numbers.c: all are known */
+    bool numbers_settled;      /* netcdf/netcdf_numbers.c: all are known */
     uint64_t scale_changes;    /* scales/scale_names.c: counts statements */
-    uint64_t names_settled;    /* scales/coordinate_names.c: that count, then */
-    bool lengths_settled;      /* scales/lengths.c: datasets are as long as their dimensions */
+    uint64_t names_settled;    /* netcdf/coordinate_names.c: that count, then */
+    bool lengths_settled;      /* netcdf/lengths.c: datasets are as long as their dimensions */
     vol_map dead_tokens;       /* objects/tokens.c: of nodes that have gone */
     vol_side_last side_last; /* tree/side.c: the text of its kind that was parsed last, if short */
     vol_map type_users;      /* objects/type_users.c: numbers, by the hash of a type's name */
