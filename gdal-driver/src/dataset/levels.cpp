@@ -71,6 +71,10 @@ static std::vector<std::pair<std::string, std::string>> level_attributes(const z
     return attributes;
 }
 
+bool has_side_attributes(const zb_node *raster) {
+    return attribute(raster, kHdf5Side) != nullptr || side_properties_of(raster) != nullptr;
+}
+
 void copy_attributes(const zb_node *raster, const zb_node *level, AttributeChanges *changes) {
     std::string side;
     for (const auto &[name, before] : level_attributes(level)) {

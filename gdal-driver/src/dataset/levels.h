@@ -25,6 +25,9 @@ struct LevelSize {
 };
 LevelSize level_size(int width, int height, int factor);
 
+/* True if the array has attributes of which the driver alone knows what holds for levels. */
+bool has_side_attributes(const zb_node *raster);
+
 /* Gives a level those attributes of its raster that hold for another size, too, and takes away what
    the raster has lost. */
 void copy_attributes(const zb_node *raster, const zb_node *level, AttributeChanges *changes);

@@ -34,17 +34,18 @@ static std::optional<GeoTransform> place_of(Zarr3Dataset *raster) {
     return transform;
 }
 
-/* What the core has not found where GDAL finds it. */
+/* What the core has not found where GDAL finds it. To look for a level's place takes requests. */
 static void place_like(Zarr3Dataset *level, Zarr3Dataset *raster) {
     const Layout &layout = level->layout();
-    const std::optional<GeoTransform> own = place_of(level);
     const std::optional<GeoTransform> place =
         level_transform(place_of(raster), raster->layout(), layout);
+    const std::optional<GeoTransform> own = place ? place_of(level) : std::nullopt;
     if (place && (!own || zb_place_contradicts(to_affine(*own).data(), to_affine(*place).data(),
                                                static_cast<uint64_t>(layout.width),
                                                static_cast<uint64_t>(layout.height))))
         level->place_at(*place);
-    const OGRSpatialReference *crs = raster->GetSpatialRef(), *known = level->GetSpatialRef();
+    const OGRSpatialReference *crs = raster->GetSpatialRef();
+    const OGRSpatialReference *known = crs != nullptr ? level->GetSpatialRef() : nullptr;
     if (crs != nullptr && (known == nullptr || !crs->IsSame(known)))
         level->SetSpatialRef(crs);
 }
@@ -65,7 +66,8 @@ enum zb_code OverviewBuilder::open(const zb_pyramid_level &made, zb_error *err) 
         level->mask()->array().leave_unsettled();
     enum zb_code code = ZB_OK;
     if (made.is_made) {
-        code = level->follow(*raster_, err);
+        if (has_side_attributes(raster_->node()))
+            code = level->follow(*raster_, err);
         place_like(level.get(), raster_);
     }
     levels_.push_back({static_cast<int>(made.factor), std::move(level)});
