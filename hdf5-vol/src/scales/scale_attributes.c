@@ -246,12 +246,6 @@ static bool is_found_from(const vol_node *scale, vol_node *group) {
     return group != NULL;
 }
 
-static bool is_at_or_below(const vol_node *node, const vol_node *top) {
-    while (node && node != top)
-        node = node->parent;
-    return node != NULL;
-}
-
 /* A node that moves to a group. */
 typedef struct move {
     const vol_node *node;
@@ -268,7 +262,7 @@ static void state_if_lost(vol_node *dataset, void *context) {
     if (m->code || !vol_dims_by_name(dataset, scales))
         return;
     for (uint32_t d = 0; d < zb_node_array(dataset->zarr)->ndim; d++) {
-        if (is_at_or_below(scales[d], m->node) || is_found_from(scales[d], m->group))
+        if (vol_place_is_below(scales[d], m->node) || is_found_from(scales[d], m->group))
             continue;
         m->code = state_known(dataset, m->err);
         return;
