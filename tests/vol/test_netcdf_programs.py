@@ -429,19 +429,99 @@ def test_nco_changes_stores_of_others(tmp_path, words):
     same(paths)
 
 
-def test_a_dimension_without_a_variable_is_renamed_by_netcdf_alone(both):
-    """It is no object of the store. HDF5's move says so, and changes nothing."""
+def dimensions_of(path):
+    """The scales of each dataset by their names, and what the root's reference leads to."""
+    import h5py
+    told = {}
+    with h5py.File(path, "r") as f:
+        f.visititems(lambda name, node: told.__setitem__(
+            name, [[s.name for s in d.values()] for d in node.dims]
+            if isinstance(node, h5py.Dataset) and not node.is_scale else sorted(getattr(node, "keys", list)())))
+        return told, f[f.attrs["ref"]].name if f.attrs["ref"] else None
+
+
+MOVES = [("d", "e"), ("t", "g/tt"), ("e", "d"), ("g", "h"), ("d", "h/d"), ("h/d", "h/i/d"), ("h/tt", "t")]
+
+
+def test_hdf5_moves_dimensions_without_a_variable(both):
+    """Into other groups, too, and to a name that another one had: all that leads to them follows."""
     import h5py
     for path in both:
         with netCDF4.Dataset(path, "w") as f:
             f.createDimension("d", 3)
+            f.createDimension("t", None)
             f.createVariable("v", "i4", ("d",))[:] = 1
-    with h5py.File(both[1], "r+") as f, pytest.raises(ValueError, match="ncrename -d"):
-        f.move("d", "e")
-    same(both)
+            f.createGroup("g").createVariable("w", "i4", ("t", "d"))[:2] = 2
+        with h5py.File(path, "r+") as f:
+            f.create_group("g/i")
+            f.attrs.create("ref", f["d"].ref, dtype=h5py.ref_dtype)
+    for source, target in MOVES:
+        for path in both:
+            with h5py.File(path, "r+") as f:
+                f.move(source, target)
+                if source == "h/d":
+                    f.move("h/tt", "d")
+                    f.move("d", "h/tt")
+        assert dimensions_of(both[1]) == dimensions_of(both[0])
+    told, ref = dimensions_of(both[1])
+    assert ref == "/h/i/d" and told["h/w"] == [["/t"], ["/h/i/d"]] and told["v"] == [["/h/i/d"]]
+    assert array(both, "h/w").metadata.dimension_names == ("t", "d")
+    assert zarr.open_array(both[1].with_suffix(".zarr") / "v", mode="r").metadata.dimension_names == ("d",)
     for path in both:
-        appended(path, lambda f: f.renameDimension("d", "e"))
-    assert "e = 3 ;" in same(both)
+        with h5py.File(path, "r+") as f:
+            f.move("h/i/d", "e")
+    same(both)
+
+
+def test_a_reference_to_a_deleted_dimension_is_null(both):
+    """Whatever is made at its path later."""
+    import h5py
+    with netCDF4.Dataset(both[1], "w") as f:
+        f.createDimension("d", 3)
+        f.createVariable("v", "i4", ("d",))[:] = 1
+    with h5py.File(both[1], "r+") as f:
+        f.attrs.create("ref", f["d"].ref, dtype=h5py.ref_dtype)
+        del f["d"]
+        f["d"] = [1, 2]
+        with pytest.raises(KeyError, match="doesn't exist"):
+            f[f.attrs["ref"]]
+    with h5py.File(both[1]) as f:
+        assert not f.attrs["ref"] and len(f["v"].dims[0]) == 0
+
+
+MOVED = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r+") as f:
+    f.move("x", "y2")
+"""
+
+
+def test_a_moved_dimension_of_names_alone(tmp_path):
+    """What zarr-python has made: the arrays that name it are stated before it moves."""
+    paths = foreign(tmp_path, ("time",))
+    for path in paths:
+        run_python(MOVED, path, connector="zarr netcdf_dimensions=1")
+    assert "y2 = 4 ;" in same(paths)
+
+
+KILLED = """
+import os, sys, h5py
+f = h5py.File(sys.argv[1], "r+")
+f.move("d", "e")
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_killed_program_leaves_what_leads_to_a_moved_dimension(both):
+    import h5py
+    with netCDF4.Dataset(both[1], "w") as f:
+        f.createDimension("d", 3)
+        f.createVariable("v", "i4", ("d",))[:] = 1
+    killed = subprocess.run([sys.executable, "-c", KILLED, both[1]], env=environment("zarr"))
+    assert killed.returncode == -9
+    with h5py.File(both[1]) as f:
+        assert [s.name for s in f["v"].dims[0].values()] == ["/e"]
+    same([both[1], both[1]])
 
 
 def test_scales_of_names_are_detached_and_follow_moves(tmp_path):

@@ -55,6 +55,12 @@ ZB_API char *zb_moved_name(const zb_moved *moved, const char *path);
 ZB_API enum zb_code zb_moved_begin(const zb_node *group, const char *path, bool is_node,
                                    zb_error *err);
 
+/* The same of what is no node, as zb_node_move and zb_node_delete do it for nodes: what a program
+   keeps at a path of the hierarchy in another way has gone to the path `to` (NULL: it was deleted).
+   Groups above it that have the member are changed, each in one step. Change errors. */
+ZB_API enum zb_code zb_moved_tell(zb_hierarchy *hierarchy, const char *path, const char *to,
+                                  zb_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -69,12 +69,12 @@ static bool is_shown_only(const vol_link *link) {
     return link->node && link->node->is_dimension;
 }
 
-void vol_order_added(vol_link *link, size_t count) {
+void vol_order_added(vol_link *link) {
     vol_node *group = link->group;
     if (!vol_order_flags(group))
         return;
     if (is_shown_only(link)) {
-        link->shown = (uint32_t)count;
+        link->shown = ++group->order.shown;
         return;
     }
     link->order = ++group->order.last;

@@ -25,6 +25,7 @@ typedef struct vol_order {
     bool changed;    /* since it was stored */
     unsigned flags;  /* H5P_CRT_ORDER_... */
     uint64_t last;   /* the largest `order` of a link since the group had none */
+    uint32_t shown;  /* the largest `shown` of a link */
     uint64_t bytes;  /* that the names take in the document */
     vol_link **list; /* the links in this order; NULL until asked for */
 } vol_order;
@@ -42,9 +43,9 @@ enum zb_code vol_order_check(vol_node *group, const char *name, zb_error *err);
 /* For links.c, which alone knows the links of a group: all have just been listed. */
 void vol_order_assign(vol_node *group, const vol_link_list *links);
 
-/* Likewise: a link came into a listed group, as one of so many, or leaves one (as the last one); or
-   what was made of the links before is wrong now. */
-void vol_order_added(vol_link *link, size_t count);
+/* Likewise: a link came into a listed group, or leaves one (as the last one); or what was made of
+   the links before is wrong now. */
+void vol_order_added(vol_link *link);
 void vol_order_taken(vol_link *link, bool is_last);
 void vol_order_cleared(vol_node *group);
 

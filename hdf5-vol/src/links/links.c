@@ -170,7 +170,7 @@ void vol_links_insert(vol_node *group, vol_link *link) {
     link->group = group;
     vol_order_cleared(group);
     if (group->links.listed)
-        vol_order_added(link, group->links.list.count);
+        vol_order_added(link);
 }
 
 void vol_links_take(vol_link *link) {

@@ -58,11 +58,8 @@ static vol_node *node_called(vol_file *file, const char *name,
 }
 
 vol_node *vol_place_at(vol_file *file, const char *path) {
-    const char *top = zb_node_path(file->root->zarr);
-    const size_t length = strlen(top);
-    if (strncmp(path, top, length) != 0 || (length > 0 && path[length] && path[length] != '/'))
-        return NULL;
-    char *below = strdup(path + length);
+    const char *rest = vol_moved_below_root(file, path);
+    char *below = rest ? strdup(rest) : NULL;
     vol_node *node = below ? node_at(file, below, child_at) : NULL;
     free(below);
     return node;
@@ -80,6 +77,18 @@ vol_node *vol_place_opened(const vol_node *from, const char *text) {
     vol_node *node = name ? node_called(from->file, name, known_at) : NULL;
     free(name);
     return node;
+}
+
+bool vol_place_leads_to(const vol_node *from, const char *text, const vol_node *group,
+                        const char *name) {
+    char *of = name_at(from, text), *wanted = NULL;
+    char *path = of ? vol_moved_place(from->file, of) : NULL;
+    const bool leads = path && vol_node_child_path(group, name, &wanted, NULL) == ZB_OK &&
+                       strcmp(path, vol_moved_below_root(from->file, wanted)) == 0;
+    free(of);
+    free(path);
+    free(wanted);
+    return leads;
 }
 
 vol_node *vol_place_parent(const vol_node *from, const char *text, char **name) {

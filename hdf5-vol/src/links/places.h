@@ -21,6 +21,10 @@ vol_node *vol_place_node(const vol_node *from, const char *text);
 /* The same, NULL also when it has not been opened yet. */
 vol_node *vol_place_opened(const vol_node *from, const char *text);
 
+/* Whether such a way leads to `name` of a group, where nothing needs to be. False without memory. */
+bool vol_place_leads_to(const vol_node *from, const char *text, const vol_node *group,
+                        const char *name);
+
 /* The group and the name at such a path, whether there is such a node or not. The name is
    malloc'ed; the group is NULL when there is none. */
 vol_node *vol_place_parent(const vol_node *from, const char *text, char **name);

@@ -45,14 +45,10 @@ static bool has_dimension(vol_node *array, uint32_t d, vol_node *group, const ch
     const zb_json *scales = vol_scales_get(array);
     const char *now = vol_scales_name_now(array, d);
     const zb_json *first = zb_json_first(vol_scales_names(array, scales, d, array->name).list);
-    char *stored = NULL;
     if (!now || strcmp(now, name) != 0)
         return false;
-    if (!first || !zb_json_string(first))
-        return true;
-    const bool is_it = vol_place_parent(array, zb_json_string(first), &stored) == group;
-    free(stored);
-    return is_it;
+    return !first || !zb_json_string(first) ||
+           vol_place_leads_to(array, zb_json_string(first), group, name);
 }
 
 /* The length that arrays of the group have along the dimension, if they differ from the record. */
@@ -129,8 +125,8 @@ static vol_link **list_records(vol_node *group, size_t *count) {
     return list;
 }
 
-static void print_record(zb_json_writer *w, const vol_node *node) {
-    zb_json_write_name(w, node->name);
+static void print_record(zb_json_writer *w, const char *name, const vol_node *node) {
+    zb_json_write_name(w, name);
     zb_json_begin_object(w);
     zb_json_write_name(w, "length");
     zb_json_write_uint64(w, zb_node_array(node->zarr)->shape[0]);
@@ -139,7 +135,13 @@ static void print_record(zb_json_writer *w, const vol_node *node) {
     zb_json_end_object(w);
 }
 
-static enum zb_code print(vol_node *group, char **out, zb_error *err) {
+/* A dimension that is still to come, or none. */
+typedef struct to_come {
+    const char *name;
+    const vol_node *node; /* NULL: none */
+} to_come;
+
+static enum zb_code print(vol_node *group, to_come more, char **out, zb_error *err) {
     enum zb_code code = ZB_OK;
     size_t count, at = 0;
     *out = NULL;
@@ -152,10 +154,12 @@ static enum zb_code print(vol_node *group, char **out, zb_error *err) {
     zb_json_writer *w = zb_json_writer_new();
     zb_json_begin_object(w);
     for (size_t i = 0; list && i < count; i++)
-        print_record(w, list[i]->node);
+        print_record(w, list[i]->node->name, list[i]->node);
+    if (more.node)
+        print_record(w, more.name, more.node);
     zb_json_end_object(w);
     *out = zb_json_writer_end(w, NULL);
-    const bool any = count > 0;
+    const bool any = count > 0 || more.node;
     if (!list) {
         free(*out);
         *out = NULL;
@@ -197,20 +201,12 @@ static enum zb_code store(vol_node *group, const char *text, zb_error *err) {
     return code;
 }
 
-enum zb_code vol_records_store(vol_node *group, zb_error *err) {
+/* Prints and stores them. */
+static enum zb_code renew(vol_node *group, to_come more, zb_error *err) {
     char *text;
-    size_t at = 0;
-    if (group->kind != VOL_GROUP || !group->zarr || !group->file->writable ||
-        !group->file->dimensions)
-        return ZB_OK;
-    /* A group that was never listed has the records that it had, and those that are new. */
-    bool any = vol_links_are_listed(group) && records_of(group);
-    for (const vol_node *child; (child = vol_links_opened(group, &at));)
-        any |= has_record(child) || is_waiting_dimension(child);
-    enum zb_code code = any ? vol_node_list(group, err) : ZB_OK;
-    if (code || !any)
-        return code;
-    code = print(group, &text, err);
+    enum zb_code code = vol_node_list(group, err);
+    if (!code)
+        code = print(group, more, &text, err);
     if (code)
         return code;
     code = store(group, text, err);
@@ -221,6 +217,27 @@ enum zb_code vol_records_store(vol_node *group, zb_error *err) {
     free(group->records);
     group->records = text ? text : strdup("{}"); /* NULL counts as none, too */
     return ZB_OK;
+}
+
+enum zb_code vol_records_add(vol_node *group, const char *name, vol_node *dimension,
+                             zb_error *err) {
+    enum zb_code code = vol_waiting_flush(dimension, err);
+    if (code || !has_record(dimension))
+        return code;
+    code = renew(group, (to_come){name, dimension}, err);
+    return code ? code : vol_waiting_flush(group, err);
+}
+
+enum zb_code vol_records_store(vol_node *group, zb_error *err) {
+    size_t at = 0;
+    if (group->kind != VOL_GROUP || !group->zarr || !group->file->writable ||
+        !group->file->dimensions)
+        return ZB_OK;
+    /* A group that was never listed has the records that it had, and those that are new. */
+    bool any = vol_links_are_listed(group) && records_of(group);
+    for (const vol_node *child; (child = vol_links_opened(group, &at));)
+        any |= has_record(child) || is_waiting_dimension(child);
+    return any ? renew(group, (to_come){NULL, NULL}, err) : ZB_OK;
 }
 
 enum zb_code vol_records_store_below(vol_node *group, zb_error *err) {

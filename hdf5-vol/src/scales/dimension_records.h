@@ -19,6 +19,10 @@
 /* Shows these datasets (not by the option netcdf_dimensions=0), and those of dimensions.h. */
 extern const vol_extras vol_dimension_extras;
 
+/* Stores at once the records of a group with one more: of a dimension that is going to be its link
+   of that name. Nothing where the dimension has no record. */
+enum zb_code vol_records_add(vol_node *group, const char *name, vol_node *dimension, zb_error *err);
+
 /* Brings the records of a group, and of all below it, up to date. They wait (waiting.h) then. */
 enum zb_code vol_records_store(vol_node *group, zb_error *err);
 enum zb_code vol_records_store_below(vol_node *group, zb_error *err);

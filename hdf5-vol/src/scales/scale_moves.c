@@ -2,10 +2,12 @@
 /* Dimension scales of nodes that get another place: see scale_moves.h. */
 #include "scales/scale_moves.h"
 
+#include "links/link_entries.h"
 #include "links/links.h"
 #include "links/place_text.h"
 #include "links/places.h"
 #include "objects/paths.h"
+#include "scales/dimension_records.h"
 #include "scales/scale_names.h"
 #include "scales/scale_paths.h"
 #include "scales/scales.h"
@@ -75,6 +77,35 @@ enum zb_code vol_scales_moved(vol_node *top, const char *old_name, zb_error *err
     movement m = {.top = top, .old_name = old_name};
     enum zb_code code = each_below(top, move_inside, &m, err);
     return code || !m.any_scale ? code : each_below(top->file->root, move_outside, &m, err);
+}
+
+/* What leads to the dimension finds a record at any time: the new one is stored before objects
+   lead there, and the old one goes when the group is stored. A program that is killed in between
+   leaves both. */
+enum zb_code vol_scales_move_dimension(vol_link *link, const vol_place *place, zb_error *err) {
+    vol_node *group = link->group, *node = link->node;
+    if (group->file->ranks)
+        return zb_fail(err, ZB_EUNSUPPORTED,
+                       "several ranks cannot move %s, a dimension without a variable: let one "
+                       "process do it",
+                       node->path);
+    char *name = strdup(link->name), *from = strdup(zb_node_path(node->zarr)), *to = NULL;
+    enum zb_code code = name && from ? vol_node_child_path(place->group, place->name, &to, err)
+                                     : zb_fail(err, ZB_ENOMEM, "no memory for a name");
+    if (!code)
+        code = vol_records_add(place->group, place->name, node, err);
+    if (!code)
+        code = vol_moved_tell(group->file, from, to, err);
+    if (!code)
+        code = vol_tree_move(link, place->group, place->name, err);
+    if (!code)
+        code = vol_scales_moved(node, name, err);
+    if (!code && vol_links_are_listed(group))
+        code = vol_link_entries_show(group, err); /* one that the dimension has hidden */
+    free(name);
+    free(from);
+    free(to);
+    return code;
 }
 
 /* ---- Copies ---- */

@@ -325,6 +325,8 @@ enum zb_code vol_edit_delete(vol_link *link, zb_error *err) {
     const bool stored = !code && !is_dimension(link);
     if (stored)
         code = zb_node_delete(group->file->hierarchy, path, err);
+    else if (!code && vol_moved_is_kept(group->file))
+        code = vol_moved_tell(group->file, path, NULL, err);
     vol_moved_outdate(group->file);
     /* A deletion that fails may have taken the node away all the same, and left files. */
     const bool gone = !code || (stored && has_gone(link, path));
@@ -408,10 +410,7 @@ enum zb_code vol_edit_move(vol_link *link, const vol_place *place, zb_error *err
     if (!group->zarr)
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved", link->name);
     if (is_dimension(link))
-        return zb_fail(err, ZB_EUNSUPPORTED,
-                       "'%s' is a dimension without a variable, which is no object of the store: "
-                       "let netCDF rename it (ncrename -d), or give it a variable",
-                       link->name);
+        return vol_scales_move_dimension(link, place, err);
     if (node && vol_place_is_below(place->group, node))
         return zb_fail(err, ZB_EINVAL, "'%s' cannot be moved into itself", link->name);
     movement old = {.name = strdup(link->name), .order = link->order};

@@ -170,13 +170,24 @@ enum zb_code vol_moved_refer(vol_file *file, const char *path, bool is_node, cha
     return code || *name ? code : zb_fail(err, ZB_ENOMEM, "no memory for the name of %s", path);
 }
 
+enum zb_code vol_moved_tell(vol_file *file, const char *from, const char *to, zb_error *err) {
+    vol_moved_outdate(file);
+    return zb_moved_tell(file->hierarchy, from, to, err);
+}
+
 /* ---- Nodes ---- */
+
+const char *vol_moved_below_root(const vol_file *file, const char *path) {
+    const char *top = zb_node_path(file->root->zarr);
+    const size_t length = strlen(top);
+    if (strncmp(path, top, length) != 0 || (length > 0 && path[length] && path[length] != '/'))
+        return NULL;
+    return path + length + (length > 0 && path[length] == '/');
+}
 
 /* Its path below the file's root. */
 static const char *place_of(const vol_node *node) {
-    const char *top = zb_node_path(node->file->root->zarr), *path = zb_node_path(node->zarr);
-    const size_t length = strlen(top);
-    return path + length + (length > 0 && path[length] == '/');
+    return vol_moved_below_root(node->file, zb_node_path(node->zarr));
 }
 
 enum zb_code vol_moved_refer_node(const vol_node *node, char **name, zb_error *err) {

@@ -34,6 +34,9 @@ char *vol_moved_name(vol_file *file, const char *path);
    changed, cannot be read. */
 char *vol_moved_path(vol_file *file, const char *name, zb_error *err);
 
+/* What of a path of the store follows the file's root: "g/d"; NULL when it is not below it. */
+const char *vol_moved_below_root(const vol_file *file, const char *path);
+
 /* The name that a reference to the object at a path is stored as (malloc'ed): the root keeps track
    of it from now on. A root that cannot be changed keeps nothing, and the name is the path then.
    is_node: the object is a node of the store, and no dimension without a variable, nor one that is
@@ -48,6 +51,10 @@ enum zb_code vol_moved_refer_node(const vol_node *node, char **name, zb_error *e
    when there is none, when the root cannot be read, and when memory runs out. */
 char *vol_moved_name_of(const vol_node *node);
 char *vol_moved_place(vol_file *file, const char *name);
+
+/* A dimension without a variable has gone from one path of the store to another (NULL: it was
+   deleted). Nodes tell it themselves. */
+enum zb_code vol_moved_tell(vol_file *file, const char *from, const char *to, zb_error *err);
 
 /* Whether the root keeps track of what moves; and has it do so, where it can. */
 bool vol_moved_is_kept(vol_file *file);

@@ -394,14 +394,21 @@ void vol_tree_close(vol_link *link) {
     link->group->file->changes++;
 }
 
-/* One that is not in the store is where it is, if its own store fails. */
-static void move_dimension(vol_node *node, const char *path) {
+/* One that is not in the store. What lay at its new path in memory has been deleted. */
+static enum zb_code move_dimension(vol_node *node, const char *path, zb_error *err) {
     zb_hierarchy *hierarchy = node->file->dimensions;
+    const char *from = zb_node_path(node->zarr);
     zb_node *zarr;
-    if (strcmp(zb_node_path(node->zarr), path) != 0 &&
-        zb_node_move(hierarchy, zb_node_path(node->zarr), path, NULL) == ZB_OK &&
-        zb_node_open(hierarchy, path, &zarr, NULL) == ZB_OK)
+    if (strcmp(from, path) == 0)
+        return ZB_OK;
+    enum zb_code code = zb_node_move(hierarchy, from, path, err);
+    if (code == ZB_ECONFLICT && zb_node_delete(hierarchy, path, NULL) == ZB_OK)
+        code = zb_node_move(hierarchy, from, path, err);
+    if (!code)
+        code = zb_node_open(hierarchy, path, &zarr, err);
+    if (!code)
         vol_node_replace(node, zarr);
+    return code;
 }
 
 /* Gives a node that no token leads to the place `name` of its parent; it is loose after an
@@ -413,7 +420,7 @@ static enum zb_code place_one(vol_node *node, const char *name, zb_error *err) {
     if (!code && !vol_node_set_path(node, node->parent, name))
         code = zb_fail(err, ZB_ENOMEM, "no memory for node %s", name);
     if (!code && node->is_dimension)
-        move_dimension(node, path);
+        code = move_dimension(node, path, err);
     else if (!code && node->zarr && !node->is_unreadable)
         code = zb_node_open(node->file->hierarchy, path, &zarr, err);
     if (!code && !vol_token_register(node))

@@ -492,6 +492,26 @@ static void only_nodes_get_names(void **state) {
     zb_hierarchy_release(hierarchy);
 }
 
+/* As nodes that move: each group above that keeps track, and no other, hears of it. */
+static void what_is_no_node_is_told(void **state) {
+    zb_hierarchy *hierarchy;
+    zb_error err;
+    (void)state;
+    ASSERT_OK(zb_hierarchy_new_mem("told", &hierarchy, &err), err);
+    make(hierarchy, "");
+    make(hierarchy, "a/b");
+    ASSERT_OK(zb_moved_tell(hierarchy, "a/b/d", "e", &err), err);
+    assert_text(member_of(hierarchy, ""), NULL);
+    begin(hierarchy, "", NULL);
+    begin(hierarchy, "a/b", NULL); /* no group is at a */
+    ASSERT_OK(zb_moved_tell(hierarchy, "a/b/d", "e", &err), err);
+    assert_text(member_of(hierarchy, ""), "{\"a/b/d\":\"e\"}");
+    assert_text(member_of(hierarchy, "a/b"), "{\"d\":null}");
+    ASSERT_OK(zb_moved_tell(hierarchy, "e", NULL, &err), err);
+    assert_text(member_of(hierarchy, ""), "{\"a/b/d\":null}");
+    zb_hierarchy_release(hierarchy);
+}
+
 /* The group's document, which holds much else, stays one that can be opened. */
 static void a_full_document_grows_no_further(void **state) {
     const size_t size = zb_limits_get()->document_bytes - 400;
@@ -542,6 +562,7 @@ int main(void) {
         cmocka_unit_test(moves_and_deletions_are_noted),
         cmocka_unit_test(a_kill_leads_no_name_to_a_new_node),
         cmocka_unit_test(only_nodes_get_names),
+        cmocka_unit_test(what_is_no_node_is_told),
         cmocka_unit_test(a_full_document_grows_no_further),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
