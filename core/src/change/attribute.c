@@ -10,7 +10,7 @@
 
 #include "array/build.h"
 #include "change/change.h"
-#include "change/consolidated.h"
+#include "change/consolidated_block.h"
 #include "node/current.h"
 #include "node/document.h"
 #include "node/edit.h"

@@ -8,7 +8,7 @@
 
 #include "array/block.h"
 #include "array/build.h"
-#include "change/consolidated.h"
+#include "change/consolidated_block.h"
 #include "change/tracking.h"
 #include "change/write_back.h"
 #include "extension/moved.h"

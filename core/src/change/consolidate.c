@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Making a block of consolidated metadata where there is none, or one that may not be true. */
 #include "change/change.h"
-#include "change/consolidated.h"
+#include "change/consolidated_block.h"
 #include "change/put.h"
 #include "change/write_back.h"
 #include "node/document.h"

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "change/consolidated.h"
+#include "change/consolidated_block.h"
 #include "change/put.h"
 #include "hierarchy/lock_scope.h"
 #include "hierarchy/markers.h"

@@ -19,7 +19,7 @@
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "geo/crs.h"
-#include "geo/grid_mapping.h"
+#include "geo/find_grid_mapping.h"
 #include "geo/units.h"
 #include "zarrbridge/change.h"
 

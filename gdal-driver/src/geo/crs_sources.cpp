@@ -20,7 +20,7 @@
 #include "array/types.h"
 #include "cpl_string.h"
 #include "geo/geotransform.h"
-#include "geo/grid_mapping.h"
+#include "geo/find_grid_mapping.h"
 
 namespace zarr3 {
 

@@ -24,7 +24,7 @@
 #include "cpl_conv.h"
 #include "geo/cf_group.h"
 #include "geo/coordinate_place.h"
-#include "geo/grid_mapping.h"
+#include "geo/find_grid_mapping.h"
 
 namespace zarr3 {
 

@@ -15,7 +15,7 @@
 #include "array/conventions.h"
 #include "geo/coordinate_place.h"
 #include "geo/geolocation.h"
-#include "geo/grid_mapping.h"
+#include "geo/find_grid_mapping.h"
 
 namespace zarr3 {
 

@@ -3,7 +3,7 @@
 
 #include "array/attributes.h"
 #include "array/dimension_names.h"
-#include "geo/grid_mapping.h"
+#include "geo/find_grid_mapping.h"
 
 namespace zarr3 {
 

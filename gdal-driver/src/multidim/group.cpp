@@ -8,7 +8,7 @@
 #include "array/dimension_names.h"
 #include "base/entry.h"
 #include "base/errors.h"
-#include "geo/grid_mapping.h"
+#include "geo/find_grid_mapping.h"
 #include "multidim/dimension.h"
 #include "multidim/md_array.h"
 

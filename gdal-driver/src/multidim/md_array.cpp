@@ -10,7 +10,7 @@
 #include "geo/coordinate_place.h"
 #include "geo/crs.h"
 #include "geo/geotransform.h"
-#include "geo/grid_mapping.h"
+#include "geo/find_grid_mapping.h"
 #include "multidim/dimension.h"
 #include "multidim/group.h"
 #include "multidim/raw_block.h"

@@ -7,7 +7,7 @@
 #include "base/errors.h"
 #include "base/json_text.h"
 #include "create/array_plan.h"
-#include "geo/grid_mapping.h"
+#include "geo/find_grid_mapping.h"
 #include "geo/group_place.h"
 #include "multidim/dimension.h"
 #include "multidim/md_array.h"

@@ -6,7 +6,7 @@
 #include "attributes/attribute_order.h"
 #include "attributes/exact.h"
 #include "attributes/large.h"
-#include "attributes/references.h"
+#include "attributes/reference_kinds.h"
 #include "attributes/write.h"
 #include "dataset/dataset.h"
 #include "types/convert.h"

@@ -25,7 +25,7 @@
  * give back each byte, a JSON string with the base64 of the bytes. The empty text is an element of
  * zeros: no texts, empty lists, references to nothing.
  *
- * elements_form.c, also for references; elements_json.c, elements_bytes.c, elements_text.c.
+ * elements_form.c, elements_json.c, elements_bytes.c, elements_text.c, elements_references.c.
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ELEMENTS_H
 #define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_ELEMENTS_H

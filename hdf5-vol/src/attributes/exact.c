@@ -3,7 +3,7 @@
 #include "attributes/exact.h"
 
 #include "attributes/large_attributes.h"
-#include "attributes/references.h"
+#include "attributes/reference_kinds.h"
 #include "hdf5/errors.h"
 #include "hdf5/held_types.h"
 #include "types/type_json.h"

@@ -4,10 +4,10 @@
 
 #include "attributes/attribute_list.h"
 #include "attributes/attributes.h"
-#include "attributes/edit_attributes.h"
+#include "waiting/edit_attribute.h"
 #include "attributes/exact.h"
 #include "attributes/large.h"
-#include "attributes/references.h"
+#include "attributes/reference_kinds.h"
 #include "file/owners.h"
 #include "types/convert.h"
 #include "hdf5/errors.h"

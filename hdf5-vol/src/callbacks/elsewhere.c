@@ -4,7 +4,7 @@
 
 #include "callbacks/classes.h"
 #include "dataset/deleted.h"
-#include "file/doors.h"
+#include "file/find_store.h"
 #include "file/linked_file.h"
 #include "file/names.h"
 #include "hdf5/errors.h"

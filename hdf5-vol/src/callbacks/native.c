@@ -11,7 +11,7 @@
 #include "create/creation_list.h"
 #include "data/transfer.h"
 #include "dataset/writers.h"
-#include "file/files.h"
+#include "file/open_files.h"
 #include "file/forget.h"
 #include "hdf5/claims.h"
 #include "hdf5/errors.h"

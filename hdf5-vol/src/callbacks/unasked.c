@@ -3,7 +3,7 @@
 #include "callbacks/unasked.h"
 
 #include "copy/links.h"
-#include "file/doors.h"
+#include "file/find_store.h"
 #include "file/linked_file.h"
 #include "hdf5/errors.h"
 #include "objects/locate.h"

@@ -2,7 +2,7 @@
 /* References of dimension scales in copies: see scale_references.h. */
 #include "copy/scale_references.h"
 
-#include "attributes/references.h"
+#include "attributes/reference_kinds.h"
 #include "attributes/write.h"
 #include "dataset/edit_dataset.h"
 #include "hdf5/errors.h"

@@ -6,7 +6,7 @@
  */
 #include "copy/walk.h"
 
-#include "attributes/edit_attributes.h"
+#include "waiting/edit_attribute.h"
 #include "attributes/write.h"
 #include "copy/references.h"
 #include "dataset/unreadable.h"

@@ -3,7 +3,7 @@
 #include "data/nested.h"
 
 #include "attributes/elements.h"
-#include "attributes/references.h"
+#include "attributes/reference_kinds.h"
 #include "types/convert.h"
 #include "hdf5/errors.h"
 #include "types/types.h"

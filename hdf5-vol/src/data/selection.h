@@ -86,28 +86,11 @@ void vol_walk_place(const vol_walk *walk, size_t number, uint64_t place[ZB_MAX_N
 
 void vol_walk_end(vol_walk *walk);
 
-/* runs.c: the same for irregular selections. */
+/* file_runs.c: the same for irregular selections. */
 enum zb_code vol_runs_next(vol_walk *walk, size_t most, size_t *got, zb_error *err);
 enum zb_code vol_runs_read(vol_walk *walk, void *out, zb_dtype dtype, zb_error *err);
 enum zb_code vol_runs_write(vol_walk *walk, zb_writer *writer, const void *data, zb_dtype dtype,
                             zb_error *err);
 void vol_runs_place(const vol_walk *walk, size_t number, uint64_t place[ZB_MAX_NDIM]);
-
-/* ---- Walking the memory side ---- */
-
-/* Moves packed elements between a work buffer and the selected places of the program's buffer. */
-typedef struct vol_scatter {
-    h5_lib *lib;
-    hid_t iterator; /* -1 when the places are one run */
-    char *at;       /* the buffer, or the next place of the run */
-    size_t size;    /* bytes of an element */
-    uint64_t bytes; /* of the buffer */
-} vol_scatter;
-
-herr_t vol_scatter_begin(vol_scatter *scatter, h5_lib *lib, const vol_selection *memory,
-                         size_t size, void *buffer);
-herr_t vol_scatter_put(vol_scatter *scatter, const void *packed, size_t elements);
-herr_t vol_scatter_get(vol_scatter *scatter, void *packed, size_t elements);
-void vol_scatter_end(vol_scatter *scatter);
 
 #endif

@@ -12,7 +12,7 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_H
 #define ZARRBRIDGE_HDF5_VOL_DATA_TRANSFER_H
 
-#include "data/selection.h"
+#include "data/scatter.h"
 #include "data/transfer_list.h"
 #include "hdf5/text.h"
 #include "objects/object.h"

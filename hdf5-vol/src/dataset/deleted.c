@@ -4,7 +4,7 @@
 
 #include "dataset/dataset.h"
 #include "dataset/writers.h"
-#include "file/files.h"
+#include "file/open_files.h"
 #include "links/links.h"
 #include "tree/loose.h"
 #include "tree/node_life.h"

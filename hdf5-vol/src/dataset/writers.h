@@ -15,7 +15,7 @@
  *
  * A writer keeps the data that it cannot store, and the call that asked for it fails; only closing
  * the dataset does not (callbacks/dataset.c says why), and what rests is told of by the flush or
- * the close of its file. So flushing can be tried again, until the file is closed (files.h).
+ * the close of its file. So flushing can be tried again, until the file is closed (open_files.h).
  */
 #ifndef ZARRBRIDGE_HDF5_VOL_DATASET_WRITERS_H
 #define ZARRBRIDGE_HDF5_VOL_DATASET_WRITERS_H

@@ -9,7 +9,7 @@
 #include "file/handle.h"
 
 #include "dataset/writers.h"
-#include "file/files.h"
+#include "file/open_files.h"
 #include "file/names.h"
 #include "file/owners.h"
 #include "objects/tokens.h"

@@ -2,7 +2,7 @@
 /* Creating and deleting stores: see new_store.h. */
 #include "file/new_store.h"
 
-#include "file/files.h"
+#include "file/open_files.h"
 #include "file/names.h"
 #include "zarrbridge/change.h"
 #include "zarrbridge/conventions.h"

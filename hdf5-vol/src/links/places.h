@@ -21,7 +21,8 @@ vol_node *vol_place_node(const vol_node *from, const char *text);
 /* The same, NULL also when it has not been opened yet. */
 vol_node *vol_place_opened(const vol_node *from, const char *text);
 
-/* Whether such a way leads to `name` of a group, where nothing needs to be. False without memory. */
+/* Whether such a way leads to `name` of a group, where nothing needs to be; false without
+   memory. */
 bool vol_place_leads_to(const vol_node *from, const char *text, const vol_node *group,
                         const char *name);
 

@@ -3,7 +3,7 @@
 #include "scales/scale_attributes.h"
 
 #include "attributes/attributes.h"
-#include "attributes/edit_attributes.h"
+#include "waiting/edit_attribute.h"
 #include "attributes/exact.h"
 #include "hdf5/errors.h"
 #include "links/place_text.h"

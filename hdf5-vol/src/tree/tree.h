@@ -72,10 +72,10 @@ struct vol_file {
 
     /* Parts of one owner each, as in node.h. */
     size_t refs;               /* file/handle.c: the handles */
-    vol_handle *handles;       /* file/files.c: all of them; handle.c lists them */
+    vol_handle *handles;       /* file/open_files.c: all of them; handle.c lists them */
     vol_owners owners;         /* file/owners.c: the handles */
     vol_owners acting;         /* file/owners.c: whose call it is that goes on; 0: none */
-    vol_file *next;            /* file/files.c: of lib->files */
+    vol_file *next;            /* file/open_files.c: of lib->files */
     vol_node *loose;           /* tree/loose.c: nodes outside the hierarchy */
     uint64_t deleted_bytes;    /* dataset/deleted.c: of deleted datasets that are in memory */
     uint64_t nodes_left;       /* file/forget.c: node_count when it last looked; 0 before */
@@ -105,8 +105,8 @@ struct vol_handle {
     bool is_collective; /* all ranks of the file have it, and close it together */
     bool is_atomic;     /* H5Fset_mpi_atomicity: what is written is stored at once */
     vol_owners owner;   /* itself, as a set (owners.h) */
-    zb_error lost;      /* files.c: by a flush that cannot be tried again; no code: nothing */
-    bool given_up;      /* files.c: closing it has failed */
+    zb_error lost;      /* open_files.c: by a flush that cannot be tried again; no code: nothing */
+    bool given_up;      /* open_files.c: closing it has failed */
     vol_handle *next;   /* of file->handles */
     unsigned swmr;      /* H5_ACC_SWMR_... of the open, or from H5Fstart_swmr_write: see native.c */
     vol_manners manners; /* of the access list that it was opened with */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A change of one node touches one entry of a block: the others keep their bytes, and cost neither
    calls of the store nor allocations. */
-#include "change/consolidated.h"
+#include "change/consolidated_block.h"
 
 #include "support/starve.h"
 #include "support/store.h"

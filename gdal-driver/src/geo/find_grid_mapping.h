@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* CF's grid mapping: the variable that carries the CRS of arrays, and may carry their place. */
-#ifndef ZARR3_GRID_MAPPING_H
-#define ZARR3_GRID_MAPPING_H
+#ifndef ZARR3_FIND_GRID_MAPPING_H
+#define ZARR3_FIND_GRID_MAPPING_H
 
 #include "array/nearby_nodes.h"
 

@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the name of a file leads to: a store, by itself or through a door (zarrbridge/door.h), or a
- * file of HDF5's own. Opening, creating, deleting and following links all ask here.
- */
-#ifndef ZARRBRIDGE_HDF5_VOL_FILE_DOORS_H
-#define ZARRBRIDGE_HDF5_VOL_FILE_DOORS_H
+/* Doors (zarrbridge/door.h) for stores that are made by the name of a file. */
+#ifndef ZARRBRIDGE_HDF5_VOL_FILE_NEW_DOOR_H
+#define ZARRBRIDGE_HDF5_VOL_FILE_NEW_DOOR_H
 
 #include "file/options.h"
-
-/* The name of the store that a file is, or leads to, in the form of vol_filename_plain: *store,
-   malloc'ed; NULL where the file is none of ours. A door that is a copy gets a store of its own
-   when it is opened for writing (zb_door_own). Errors of zb_door_read and zb_door_own. */
-enum zb_code vol_filename_follow(const char *name, const vol_options *options, bool writes,
-                                 char **store, zb_error *err);
-
-/* Is the name that of a store, or of a door? */
-bool vol_filename_leads(const char *name);
 
 /* A new store, and the door that is made when the store is there. */
 typedef struct vol_new_door {

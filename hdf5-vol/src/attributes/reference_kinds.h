@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* References to objects: DIMENSION_LIST, and attributes and datasets of such a type. */
-#ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_REFERENCES_H
-#define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_REFERENCES_H
+#ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_REFERENCE_KINDS_H
+#define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_REFERENCE_KINDS_H
 
 #include "attributes/attributes.h"
 #include "objects/object.h"

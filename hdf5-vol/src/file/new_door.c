@@ -1,63 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Doors: see doors.h. */
-#include "file/doors.h"
+/* Doors that are made: see new_door.h. */
+#include "file/new_door.h"
 
+#include "file/find_store.h"
 #include "file/names.h"
-#include "zarrbridge/conventions.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-
-static enum zb_doors followed(const vol_options *options) {
-    return options->any_door ? ZB_DOORS_ANY : ZB_DOORS_OWN;
-}
-
-/* The name by which the connector opens what a door leads to: any URL speaks for a store here. */
-static char *name_of_store(const zb_door *door) {
-    char *prefixed = NULL;
-    if (!zb_name_is_url(door->store) || zb_url_is_zarr(door->store))
-        return vol_filename_plain(door->store);
-    return asprintf(&prefixed, "zarr:%s", door->store) < 0 ? NULL : prefixed;
-}
-
-static enum zb_code take_name(const zb_door *door, char **store, zb_error *err) {
-    *store = name_of_store(door);
-    return *store ? ZB_OK : zb_fail(err, ZB_ENOMEM, "no memory for a path");
-}
-
-enum zb_code vol_filename_follow(const char *name, const vol_options *options, bool writes,
-                                 char **store, zb_error *err) {
-    zb_door door;
-    *store = vol_filename_plain(name);
-    if (!*store)
-        return zb_fail(err, ZB_ENOMEM, "no memory for a path");
-    if (vol_filename_is_zarr(*store))
-        return ZB_OK;
-    free(*store);
-    *store = NULL;
-    if (!zb_path_is_door(name))
-        return ZB_OK;
-    enum zb_code code = zb_door_read(name, followed(options), &door, err);
-    if (!code && writes && door.is_copy)
-        code = zb_door_own(name, &door, err);
-    if (!code)
-        code = take_name(&door, store, err);
-    if (!code && !vol_filename_is_zarr(*store))
-        code = zb_fail(err, ZB_EFORMAT, "the door '%s' leads to '%s', which is no Zarr store", name,
-                       door.store);
-    zb_door_clear(&door);
-    return code;
-}
-
-bool vol_filename_leads(const char *name) {
-    return vol_filename_is_zarr(name) || zb_path_is_door(name);
-}
-
-/* ---- Creating ---- */
 
 void vol_new_door_clear(vol_new_door *door) {
     free(door->store);
@@ -92,9 +44,9 @@ static enum zb_code beside(const char *name, vol_new_door *out, zb_error *err) {
 static enum zb_code behind(const char *name, const vol_options *options, vol_new_door *out,
                            zb_error *err) {
     zb_door door;
-    enum zb_code code = zb_door_read(name, followed(options), &door, err);
+    enum zb_code code = zb_door_read(name, vol_doors_followed(options), &door, err);
     if (!code || (code == ZB_ENOTFOUND && door.store))
-        code = door.is_copy ? beside(name, out, err) : take_name(&door, &out->store, err);
+        code = door.is_copy ? beside(name, out, err) : vol_door_store(&door, &out->store, err);
     zb_door_clear(&door);
     return code;
 }

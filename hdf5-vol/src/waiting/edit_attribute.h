@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Changing the attributes of a node, as they are stored. */
-#ifndef ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_EDIT_ATTRIBUTES_H
-#define ZARRBRIDGE_HDF5_VOL_ATTRIBUTES_EDIT_ATTRIBUTES_H
+#ifndef ZARRBRIDGE_HDF5_VOL_WAITING_EDIT_ATTRIBUTE_H
+#define ZARRBRIDGE_HDF5_VOL_WAITING_EDIT_ATTRIBUTE_H
 
 #include "tree/structs.h"
 

@@ -5,8 +5,8 @@
  * the handle is as good as closed. Data of other handles go on waiting. When the last one that
  * could store anything has failed, so has the file: the next opening gets new writers.
  */
-#ifndef ZARRBRIDGE_HDF5_VOL_FILE_FILES_H
-#define ZARRBRIDGE_HDF5_VOL_FILE_FILES_H
+#ifndef ZARRBRIDGE_HDF5_VOL_FILE_OPEN_FILES_H
+#define ZARRBRIDGE_HDF5_VOL_FILE_OPEN_FILES_H
 
 #include "tree/tree.h"
 

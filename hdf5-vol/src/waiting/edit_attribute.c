@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Changing attributes: see edit_attributes.h. */
-#include "attributes/edit_attributes.h"
+/* Changing attributes: see edit_attribute.h. */
+#include "waiting/edit_attribute.h"
 
 #include "attributes/attribute_list.h"
 #include "attributes/large_attributes.h"

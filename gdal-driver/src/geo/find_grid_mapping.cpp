@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "geo/grid_mapping.h"
+#include "geo/find_grid_mapping.h"
 
 #include <algorithm>
 #include <iterator>

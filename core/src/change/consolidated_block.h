@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks of consolidated metadata. */
-#ifndef ZB_CHANGE_CONSOLIDATED_H
-#define ZB_CHANGE_CONSOLIDATED_H
+#ifndef ZB_CHANGE_CONSOLIDATED_BLOCK_H
+#define ZB_CHANGE_CONSOLIDATED_BLOCK_H
 
 #include "change/text_parts.h"
 #include "node/edit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading and writing DIMENSION_LIST: see references.h. */
-#include "attributes/references.h"
+/* Reading and writing DIMENSION_LIST: see reference_kinds.h. */
+#include "attributes/reference_kinds.h"
 
 #include "attributes/attributes.h"
 #include "types/convert.h"

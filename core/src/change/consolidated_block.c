@@ -4,7 +4,7 @@
  * map from the paths of all nodes below to their documents. Sorted by depth, then by name without
  * regard to case; every group in it has an empty block of its own.
  */
-#include "change/consolidated.h"
+#include "change/consolidated_block.h"
 
 #include <stdlib.h>
 #include <string.h>

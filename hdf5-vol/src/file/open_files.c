@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Open files as a whole: see files.h. */
-#include "file/files.h"
+/* Open files as a whole: see open_files.h. */
+#include "file/open_files.h"
 
 #include "file/names.h"
 #include "file/owners.h"
