@@ -157,7 +157,8 @@ const cli_command command_copy = {
         "shards, or none: their inner chunks move as they are, compared with the checksums that "
         "they carry. NEW is a directory, a node in a store, a URL in S3, or, where it ends in .zip "
         "or .ozx, a zip archive of the node. Nothing is overwritten. The copy appears when all of "
-        "it is there; one of version 2, or with --shards, appears node by node.",
+        "it is there; in a store that is there already, one of version 2, or with --shards, "
+        "appears node by node.",
     .options =
         (const struct argp_option[]){
             {"shards", OPTION_SHARDS, "SHAPE", 0,

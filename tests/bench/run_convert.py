@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Times of conversions, beside the programs that people use for them.
 
-    tests/bench/run_convert.py BUILD [--before BUILD] [--folder FOLDER] [--rounds 3] [--only WORDS]
+    tests/bench/run_convert.py BUILD [--before BUILD] [--folder FOLDER] [--rounds 3] [--only WORDS] [--tiffs]
 
 One run makes a raster of 67 MB as HDF5 files and stores, converts it in each way, and prints a table: the least wall
 time and processor time of the rounds, in milliseconds, of whole processes. Ways take turns, so that a disturbance hits
-all. --before: another build whose connector and driver are measured beside. --only: rows that have the words.
+all. --before: another build whose connector, driver and program are measured beside. --only: rows that have the words.
+--tiffs: those of GeoTIFF alone, which need no zarr-python (GDAL's own driver of a later Debian, in a chroot).
 """
 
 import argparse
@@ -20,8 +21,6 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-import zarr
-from numcodecs import Zstd
 
 SHAPE, CHUNK, SHARD = (4096, 8192), (256, 256), (2048, 2048)
 
@@ -46,11 +45,19 @@ for y in range(0, s.shape[0], 2048):
 DECODE = "import sys, h5py, numpy as np; d = h5py.File(sys.argv[1])['dem']; o = np.empty(d.shape, d.dtype); d.read_direct(o)"
 
 
-def make_data(folder):
+def make_raw(folder):
     x, y = np.arange(SHAPE[1]), np.arange(SHAPE[0])[:, None]
     noise = np.random.default_rng(1).normal(0, 3, SHAPE)
     data = (1500 + 800 * np.sin(x / 531) + 600 * np.cos(y / 377) + 90 * np.sin((x + y) / 41) + noise).astype("i2")
-    options = {"gzip": {"compression": "gzip", "compression_opts": 4}, "raw": {},
+    with h5py.File(folder / "raw.h5", "w") as f:
+        f.create_dataset("dem", data=data, chunks=CHUNK)
+    return data
+
+
+def make_data(folder, data):
+    import zarr
+    from numcodecs import Zstd
+    options = {"gzip": {"compression": "gzip", "compression_opts": 4},
                "shuffle_gzip": {"compression": "gzip", "compression_opts": 4, "shuffle": True}}
     for name, more in options.items():
         with h5py.File(folder / f"{name}.h5", "w") as f:
@@ -81,8 +88,10 @@ def make_tiffs(folder):
             "", SHAPE[1], SHAPE[0], 1, gdal.GDT_Int16) as raster:
         raster.WriteArray(f["dem"][...])
         for name in ("zstd", "deflate"):
-            gdal.Translate(str(folder / f"{name}.tif"), raster, creationOptions=[
-                "TILED=YES", "BLOCKXSIZE=512", "BLOCKYSIZE=512", f"COMPRESS={name.upper()}"]).Close()
+            for predictor in (1, 2):
+                gdal.Translate(str(folder / f"{name}{predictor}.tif"), raster, creationOptions=[
+                    "TILED=YES", "BLOCKXSIZE=512", "BLOCKYSIZE=512", f"COMPRESS={name.upper()}",
+                    f"PREDICTOR={predictor}"]).Close()
 
 
 class Bench:
@@ -92,6 +101,15 @@ class Bench:
         if args.before:
             self.builds["before"] = Path(args.before).resolve()
         self.ways = []  # (row, column, command, environment, what it makes)
+
+    def copy(self, row, result, made):
+        """What cp takes for the same bytes into as many files."""
+        self.add(row, "cp -r of the result", ["cp", "-r", result, made], made)
+
+    def program(self, row, words, made):
+        """The program of each build."""
+        for name, build in self.builds.items():
+            self.add(row, name, [build / "core/zarrbridge", *words], made)
 
     def add(self, row, column, command, made=None, **environment):
         self.ways.append((row, column, [str(word) for word in command], environment, made))
@@ -132,6 +150,8 @@ def plan(bench):
         source, row = f / f"{name}.h5", f"{name}.h5 → store"
         bench.ours(row, ["h5repack", source, out], out, before=name != "zstd")  # it needed the filter's plug-in
         bench.add(row, "h5repack, file to file", ["h5repack", source, file], file)
+        if name in ("zstd", "raw"):
+            bench.copy(row, f / f"{name}_chunks.zarr", out)
         if name in ("gzip", "raw"):
             bench.add(row, "zarr-python", [sys.executable, "-c", PYTHON_TO_STORE, source, out, name], out)
         if name != "zstd":
@@ -144,15 +164,14 @@ def plan(bench):
     for name in ("zstd", "blosc", "raw", "gzip"):
         for kind, other, shape in (("chunks", "shards", "2048,2048"), ("shards", "chunks", "none")):
             source, row = f / f"{name}_{kind}.zarr", f"{name}: {kind} → {other}"
-            bench.add(row, "zarrbridge", [bench.builds["zarrbridge"] / "core/zarrbridge", "copy", "-q", "--shards",
-                                          shape, source, out], out)
+            bench.program(row, ["copy", "-q", "--shards", shape, source, out], out)
             bench.add(row, "zarr-python", [sys.executable, "-c", PYTHON_RESHARD, source, out,
                                            "none" if shape == "none" else "x"], out)
-            bench.add(row, "cp -r of the result", ["cp", "-r", f / f"{name}_{other}.zarr", out], out)
+            bench.copy(row, f / f"{name}_{other}.zarr", out)
     for kind in ("chunks", "shards"):
         source, row = f / f"raw_{kind}.zarr", f"raw {kind}, as they are"
-        bench.add(row, "zarrbridge", [bench.builds["zarrbridge"] / "core/zarrbridge", "copy", "-q", source, out], out)
-        bench.add(row, "cp -r of the result", ["cp", "-r", source, out], out)
+        bench.program(row, ["copy", "-q", source, out], out)
+        bench.copy(row, source, out)
     indexed = f / "indexed.h5"
     for name in ("gzip", "raw"):
         row, program = f"{name}.h5, index in place", bench.builds["zarrbridge"] / "core/zarrbridge"
@@ -164,21 +183,32 @@ def plan(bench):
 
 
 def plan_tiffs(bench):
+    from osgeo import gdal
     out = bench.folder / "out.zarr"
     for name, codec in (("zstd", "ZSTD"), ("deflate", "GZIP")):
-        source, row = bench.folder / f"{name}.tif", f"{name}.tif → store"
-        for column, build in bench.builds.items():
-            bench.add(row, column, ["gdal_translate", "-q", "-of", "Zarr3", "-co", f"COMPRESS={codec}", source, out],
-                      out, GDAL_DRIVER_PATH=str(build / "gdal-driver/plugins"))
-        if codec == "GZIP":  # GDAL 3.10 knows no ZSTD for version 3
-            bench.add(row, "GDAL's own driver", ["gdal_translate", "-q", "-of", "Zarr", "-co", "FORMAT=ZARR_V3", "-co",
-                                                 f"COMPRESS={codec}", "-co", "BLOCKSIZE=512,512", source, out], out)
-        bench.add(row, "GDAL decodes it", ["gdal_translate", "-q", "-of", "MEM", source, "x"])
-        bench.add(row, "gdalinfo", ["gdalinfo", source])
+        for predictor, words in ((1, ""), (2, ", predictor")):
+            source, row = bench.folder / f"{name}{predictor}.tif", f"{name}{words} .tif → store"
+            plan_tiff(bench, row, source, codec, out, gdal.VersionInfo() >= "3110000" or codec == "GZIP")
+
+
+def plan_tiff(bench, row, source, codec, out, own):
+    result = source.with_suffix(".zarr")
+    for column, build in bench.builds.items():
+        words = ["gdal_translate", "-q", "-of", "Zarr3", "-co", f"COMPRESS={codec}", source]
+        path = {"GDAL_DRIVER_PATH": str(build / "gdal-driver/plugins")}
+        bench.add(row, column, [*words, out], out, **path)
+    subprocess.run([*words, result], env={**os.environ, **path}, check=True)
+    bench.copy(row, result, out)
+    if own:  # GDAL 3.10 knows no ZSTD for version 3
+        bench.add(row, "GDAL's own driver", ["gdal_translate", "-q", "-of", "Zarr", "-co", "FORMAT=ZARR_V3", "-co",
+                                             f"COMPRESS={codec}", "-co", "BLOCKSIZE=512,512", source, out], out)
+    bench.add(row, "GDAL decodes it", ["gdal_translate", "-q", "-of", "MEM", source, "x"])
+    bench.add(row, "gdalinfo", ["gdalinfo", source])
 
 
 def make_groups(folder):
     """h5repack copies what is in a root group."""
+    import zarr
     for name in ("gzip", "raw"):
         for kind in ("chunks", "shards"):
             target = folder / f"{name}_{kind}_group.zarr"
@@ -193,16 +223,19 @@ def main():
     parser.add_argument("--folder", default="/dev/shm/zarrbridge-convert")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="")
+    parser.add_argument("--tiffs", action="store_true")
     args = parser.parse_args()
     folder = Path(args.folder)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
-        make_data(folder)
-        make_groups(folder)
+        data = make_raw(folder)
         make_tiffs(folder)
         bench = Bench(args)
-        plan(bench)
+        if not args.tiffs:
+            make_data(folder, data)
+            make_groups(folder)
+            plan(bench)
         plan_tiffs(bench)
         best = bench.run(args.only)
     finally:

@@ -155,7 +155,8 @@ ZB_API enum zb_code zb_node_withdraw(zb_hierarchy *hierarchy, const char *path, 
    grids, several at once; ZB_EUNSUPPORTED without such metadata, for nodes that cannot be read, and
    for more than a million chunks of an array.
    Nodes of version 2 become nodes of version 3 on the way: their chunks are decoded and encoded
-   (document errors and chunk errors), and a copy that has such nodes appears node by node. */
+   (document errors and chunk errors), and a copy that has such nodes appears node by node, unless
+   the store is a new directory (zb_hierarchy_create), which appears as a whole. */
 ZB_API enum zb_code zb_node_copy(zb_hierarchy *from, const char *from_path, zb_hierarchy *to,
                                  const char *to_path, zb_error *err);
 
@@ -174,8 +175,8 @@ typedef struct zb_copy_options {
 
 /* zb_node_copy with changes. Arrays keep their inner chunks: these move as they are encoded, and
    what carries a checksum is compared with it (zarrbridge/encoded.h). An array with shards as they
-   are wanted is copied as it is, and so are all other nodes; a copy with changes appears node by
-   node. ZB_EUNSUPPORTED for arrays whose chunks are no inner chunks of their own (zb_chain_of);
+   are wanted is copied as it is, and so are all other nodes; a copy with changes appears as one of
+   version 2 does. ZB_EUNSUPPORTED for arrays whose chunks are no inner chunks of their own (zb_chain_of);
    ZB_EINVAL for extents of 0. options: NULL for none. */
 ZB_API enum zb_code zb_node_copy_as(zb_hierarchy *from, const char *from_path, zb_hierarchy *to,
                                     const char *to_path, const zb_copy_options *options,

@@ -23,6 +23,7 @@
 #include "change/copy_named.h"
 #include "change/create.h"
 #include "change/move_chunks.h"
+#include "change/new_store.h"
 #include "change/ome_renew.h"
 #include "change/remove.h"
 #include "change/reshard.h"
@@ -378,6 +379,7 @@ enum zb_code zb_node_copy_as(zb_hierarchy *from, const char *from_path, zb_hiera
     enum zb_code code = check_options(options, err);
     if (code)
         return code;
+    const bool is_hidden = zb__new_store_hide(to);
     code = zb__copy_as_it_is(from, from_path, to, to_path, &older, err);
     if (!code && older.nodes.count > 0) {
         code = convert(&c, &older, err);
@@ -389,5 +391,5 @@ enum zb_code zb_node_copy_as(zb_hierarchy *from, const char *from_path, zb_hiera
     }
     zb__names_free(&older.nodes);
     zb__names_free(&older.others);
-    return code;
+    return is_hidden ? zb__new_store_show(to, code, err) : code;
 }

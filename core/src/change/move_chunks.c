@@ -26,9 +26,11 @@
 #include "zarrbridge/values.h"
 #include "zarrbridge/write.h"
 
-/* Chunks that are in hand together, so that all threads have work. */
+/* Chunks that are in hand together, so that all threads, or the network, have work. What is read
+   and written without waiting stays in the processor's caches in between. */
 enum { MOST_CHUNKS = 256, MOST_MOVED = 16384 };
-static const uint64_t most_bytes = UINT64_C(64) << 20, moved_bytes = UINT64_C(16) << 20;
+static const uint64_t most_bytes = UINT64_C(64) << 20, moved_bytes = UINT64_C(16) << 20,
+                      moved_near = UINT64_C(2) << 20;
 
 /* ---- Elements ----------------------------------------------------------------------------- */
 
@@ -295,7 +297,10 @@ static enum zb_code make_room(moving *m, zb_error *err) {
         bytes *= info->inner_shape[d]; /* fits: its layout was checked */
         each *= info->chunk_shape[d] / info->inner_shape[d];
     }
-    m->most = bytes >= moved_bytes ? 1 : (size_t)(moved_bytes / (bytes ? bytes : 1));
+    const bool is_near =
+        zb__node_store(m->from)->hints.is_local && zb__node_store(m->to)->hints.is_local;
+    const uint64_t wanted = is_near ? moved_near : moved_bytes;
+    m->most = bytes >= wanted ? 1 : (size_t)(wanted / (bytes ? bytes : 1));
     m->most = m->most < MOST_MOVED ? m->most : MOST_MOVED;
     room = m->most + each;
     m->index = calloc((size_t)room, (info->ndim ? info->ndim : 1) * sizeof *m->index);

@@ -26,6 +26,7 @@
 #include "change/copy_marker.h"
 #include "change/remove.h"
 #include "hierarchy/commit.h"
+#include "hierarchy/hierarchy.h"
 #include "hierarchy/lock_scope.h"
 #include "hierarchy/markers.h"
 #include "store/store.h"
@@ -188,12 +189,13 @@ typedef struct new_directory {
     zb_commit base;       /* first: the hierarchy knows this part */
     pthread_mutex_t lock; /* of what follows: any thread makes nodes; no other is taken under it */
     zb_staging staging;   /* path NULL: it has come */
+    bool is_hidden;       /* it does not come yet */
 } new_directory;
 
 /* A rename onto a directory succeeds where that is empty, as one is that waits for a store. */
 static enum zb_code come(new_directory *n, zb_store *store, zb_error *err) {
     zb_object_info info;
-    if (!n->staging.path)
+    if (!n->staging.path || n->is_hidden)
         return ZB_OK;
     enum zb_code code = zb_store_stat(store, "zarr.json", &info, err);
     if (code)
@@ -214,6 +216,32 @@ static enum zb_code come_once(zb_commit *base, zb_hierarchy *hierarchy, zb_error
     const enum zb_code code = come(n, zb_hierarchy_store(hierarchy), err);
     pthread_mutex_unlock(&n->lock);
     return code;
+}
+
+/* Sets is_hidden, where the store has not come. False: it was so before. */
+static bool set_hidden(new_directory *n, zb_store *store, bool is_hidden) {
+    pthread_mutex_lock(&n->lock);
+    const bool is_set = n->staging.path && n->is_hidden != is_hidden;
+    if (is_set) {
+        n->is_hidden = is_hidden;
+        zb__fs_set_unseen(store, is_hidden);
+    }
+    pthread_mutex_unlock(&n->lock);
+    return is_set;
+}
+
+bool zb__new_store_hide(zb_hierarchy *hierarchy) {
+    zb_commit *base = hierarchy->commit;
+    return base && base->run == come_once &&
+           set_hidden((new_directory *)base, hierarchy->store, true);
+}
+
+enum zb_code zb__new_store_show(zb_hierarchy *hierarchy, enum zb_code code, zb_error *err) {
+    zb_commit *base = hierarchy->commit;
+    if (!code && zb__hierarchy_sync(hierarchy) != ZB_SYNC_NONE)
+        code = zb_store_flush(hierarchy->store, err);
+    (void)set_hidden((new_directory *)base, hierarchy->store, false);
+    return code ? code : base->run(base, hierarchy, err);
 }
 
 static void end_directory(zb_commit *base) {

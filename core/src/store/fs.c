@@ -47,6 +47,7 @@ static void fs_destroy(zb_store *store) {
     free(fs->cleaned);
     pthread_mutex_destroy(&fs->lock);
     pthread_mutex_destroy(&fs->flushing);
+    pthread_rwlock_destroy(&fs->seeing);
     zb__fs_kept_forget(fs, NULL);
     close(fs->root);
     free(fs);
@@ -92,6 +93,8 @@ static uint64_t directory_id(const struct stat *st) {
 static void forget_parent(void *context) {
     zb__fs *fs = context;
     pthread_mutex_init(&fs->flushing, NULL);
+    pthread_rwlock_init(&fs->seeing, NULL);
+    atomic_store(&fs->is_unseen, false); /* the parent knows of it, too */
     zb__fs_forget_left(fs);
     zb__fs_forget_discarded(fs);
     fs->forks++;
@@ -124,6 +127,7 @@ enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
     zb__fs_look_at_system(fs);
     pthread_mutex_init(&fs->lock, NULL);
     pthread_mutex_init(&fs->flushing, NULL);
+    pthread_rwlock_init(&fs->seeing, NULL);
     zb_batch_begin(&fs->own, &fs->base, NULL, NULL);
     fs->guard = (zb__fork_guard){.lock = &fs->lock, .in_child = forget_parent, .context = fs};
     zb__fork_guard_add(&fs->guard);
@@ -133,4 +137,15 @@ enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
 
 void zb__fs_note_new(zb_store *store) {
     zb__fs_mark_dirty((zb__fs *)store, "..");
+}
+
+void zb__fs_set_unseen(zb_store *store, bool is_unseen) {
+    zb__fs *fs = (zb__fs *)store;
+    pthread_rwlock_wrlock(&fs->seeing);
+    atomic_store(&fs->is_unseen, is_unseen);
+    pthread_rwlock_unlock(&fs->seeing);
+}
+
+bool zb__store_is_unseen(const zb_store *store) {
+    return store->ops == &fs_ops && atomic_load(&((zb__fs *)(uintptr_t)store)->is_unseen);
 }

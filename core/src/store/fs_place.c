@@ -88,8 +88,7 @@ static bool has_part_of_ours(const char *key) {
     return false;
 }
 
-/* Fills in all but the descriptor. */
-static enum zb_code name_place(const char *key, zb__fs_place *place, zb_error *err) {
+enum zb_code zb__fs_name_place(const char *key, zb__fs_place *place, zb_error *err) {
     if (has_part_of_ours(key))
         return zb_fail(err, ZB_EINVAL, "'%s' has a name that is kept for temporary files", key);
     place->name = zb__fs_name_of(key);
@@ -103,7 +102,7 @@ static enum zb_code name_place(const char *key, zb__fs_place *place, zb_error *e
 }
 
 enum zb_code zb__fs_make_place(zb__fs *fs, const char *key, zb__fs_place *place, zb_error *err) {
-    enum zb_code code = name_place(key, place, err);
+    enum zb_code code = zb__fs_name_place(key, place, err);
     if (code)
         return code;
     errno = EEXIST; /* the root is there */
@@ -146,7 +145,7 @@ static enum zb_code fail_place(bool make, const char *key, zb_error *err) {
 
 enum zb_code zb__fs_open_place(zb__fs *fs, const char *key, bool make, zb__fs_place *place,
                                zb_error *err) {
-    enum zb_code code = name_place(key, place, err);
+    enum zb_code code = zb__fs_name_place(key, place, err);
     if (code)
         return code;
     place->dir = open_or_make(fs, make, place);
@@ -248,7 +247,7 @@ enum zb_code zb__fs_open_place_in(zb__fs *fs, const char *key, const zb_home *ho
                                   zb__fs_place *place, zb_error *err) {
     if (!home->identity)
         return zb__fs_open_place(fs, key, make, place, err);
-    enum zb_code code = name_place(key, place, err);
+    enum zb_code code = zb__fs_name_place(key, place, err);
     if (code)
         return code;
     place->dir = open_there(fs, place);

@@ -64,7 +64,10 @@ typedef struct zb__fs {
     enum zb__fs_reach reach;
     atomic_bool
         leaves_lock; /* the file of the hierarchy's lock is there, and this store removes it */
-    atomic_bool lost_root; /* its document was erased: the next unlocking leaves no file */
+    atomic_bool lost_root;   /* its document was erased: the next unlocking leaves no file */
+    atomic_bool is_unseen;   /* see zb__fs_set_unseen (store.h) */
+    pthread_rwlock_t seeing; /* of is_unseen; puts into what is unseen have it for reading, so that
+                                they end before the directory is seen */
 
     zb__fork_guard guard;     /* of `lock` */
     pthread_mutex_t flushing; /* one flush at a time; taken before `lock` */
@@ -105,6 +108,9 @@ typedef struct zb__fs_place {
     bool made;           /* the directory is new */
     char path[PATH_MAX]; /* of the directory beneath the root, "" for the root */
 } zb__fs_place;
+
+/* Fills in all but the descriptor. ZB_EINVAL for names that we keep for ourselves. */
+enum zb_code zb__fs_name_place(const char *key, zb__fs_place *place, zb_error *err);
 
 /* Opens the directory of a key to be written; make: with all directories above it. ZB_ENOTFOUND
    when there is none, ZB_EINVAL for names that we keep for ourselves. Close place->dir. */

@@ -12,6 +12,9 @@
  *
  * All that can fail fails before the rename: writing, syncing, and closing too, where network file
  * systems report the data that they could not write.
+ *
+ * In a directory that no other program knows (zb__fs_set_unseen) an object is written under its own
+ * name: nobody meets it before it is whole, and what a kill leaves goes with the directory.
  */
 #include "store/fs_store.h"
 
@@ -23,6 +26,7 @@
 #include <unistd.h>
 
 #include "store/fs_path.h"
+#include "store/store.h"
 #include "zarrbridge/sys/store.h"
 
 /* Creates a temporary file for `name` and locks it; its descriptor, or -1 with errno. Where other
@@ -115,15 +119,20 @@ static bool is_flushed(const zb_put *put) {
     return put->in_order || put->sync != ZB_SYNC_NONE;
 }
 
-/* Fills a temporary file up to the point where it only has to be renamed. */
-static enum zb_code fill(int fd, const zb_put *put, bool replaces, zb_error *err) {
+static enum zb_code write_content(int fd, const zb_put *put, zb_error *err) {
     int failed = put->file ? zb__fs_fill_from(fd, put->file) : 0;
     if (!failed)
         failed = zb__fs_write_parts(fd, put->parts, put->count);
     if (failed == EOPNOTSUPP && put->file)
         return zb_fail(err, ZB_EUNSUPPORTED, "'%s' cannot share the blocks of a file", put->key);
-    if (failed)
-        return zb__fs_fail_write(err, failed, "write", put->key);
+    return failed ? zb__fs_fail_write(err, failed, "write", put->key) : ZB_OK;
+}
+
+/* Fills a temporary file up to the point where it only has to be renamed. */
+static enum zb_code fill(int fd, const zb_put *put, bool replaces, zb_error *err) {
+    const enum zb_code code = write_content(fd, put, err);
+    if (code)
+        return code;
     if (zb_put_waits(put)) {
         /* Only a hint: when the batch is synced, most of it is then on disk already, and one commit
            of the file system's journal serves all its files. */
@@ -138,7 +147,7 @@ static enum zb_code fill(int fd, const zb_put *put, bool replaces, zb_error *err
     } else if (put->sync != ZB_SYNC_NONE && ZB__UNINTERRUPTED(fdatasync(fd)) != 0) {
         return zb__fs_fail_write(err, errno, "sync", put->key);
     }
-    failed = zb__fs_check_close(fd);
+    const int failed = zb__fs_check_close(fd);
     return failed ? zb__fs_fail_write(err, failed, "close", put->key) : ZB_OK;
 }
 
@@ -213,10 +222,67 @@ static enum zb_code remember(zb__fs *fs, const zb_put *put, const zb__fs_place *
     return put->sync == ZB_SYNC_ALWAYS ? zb__fs_sync_names(fs, put->key, err) : ZB_OK;
 }
 
+/* ---- Where nobody looks ------------------------------------------------------------------- */
+
+/* A new file under the key's own name; -1: the ordinary way is left to go, or to fail. */
+static int create_unseen(zb__fs *fs, const char *key, zb__fs_place *place) {
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    int fd = zb__fs_open_name(fs->root, key, flags, 0666);
+    if (fd < 0 && errno == ENOENT && zb__fs_open_place(fs, key, true, place, NULL) == ZB_OK) {
+        fd = zb__fs_open_name(place->dir, place->name, flags, 0666);
+        close(place->dir);
+    }
+    return fd;
+}
+
+/* Called with fs->seeing. *is_put: in this way. */
+static enum zb_code put_unseen(zb__fs *fs, const zb_put *put, bool *is_put, zb_error *err) {
+    zb__fs_place place;
+    enum zb_code code = zb__fs_name_place(put->key, &place, err);
+    if (!code && is_flushed(put))
+        code = zb__fs_join(fs, put->batch, err);
+    const int fd = code ? -1 : create_unseen(fs, put->key, &place);
+    *is_put = fd >= 0;
+    if (fd < 0)
+        return code;
+    code = write_content(fd, put, err);
+    if (!code && put->sync != ZB_SYNC_NONE) /* as in fill */
+        sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    if (close(fd) != 0 && errno != EINTR && !code)
+        code = zb__fs_fail_write(err, errno, "close", put->key);
+    if (code) {
+        unlinkat(fs->root, put->key, 0);
+    } else if (is_flushed(put)) {
+        zb__fs_mark_file(fs, put->key);
+        zb__fs_mark_dirty(fs, place.path);
+    }
+    return code;
+}
+
+/* The same where the directory is unseen, and the put does not depend on what is there. */
+static enum zb_code put_if_unseen(zb__fs *fs, const zb_put *put, bool *is_put, zb_error *err) {
+    enum zb_code code = ZB_OK;
+    *is_put = false;
+    if (!zb__store_is_unseen(&fs->base) ||
+        (put->expected != ZB_EXPECT_ANYTHING && put->expected != ZB_EXPECT_NO_OBJECT))
+        return ZB_OK;
+    pthread_rwlock_rdlock(&fs->seeing);
+    if (zb__store_is_unseen(&fs->base))
+        code = put_unseen(fs, put, is_put, err);
+    pthread_rwlock_unlock(&fs->seeing);
+    return code;
+}
+
+/* ---- All puts ----------------------------------------------------------------------------- */
+
 enum zb_code zb__fs_put(zb_store *store, const zb_put *put, zb_error *err) {
     zb__fs *fs = (zb__fs *)store;
+    bool is_put;
     if (put->file && put->file->use == ZB_FILE_NAME)
         return zb__fs_put_name(fs, put, err);
+    enum zb_code done = put_if_unseen(fs, put, &is_put, err);
+    if (done || is_put)
+        return done;
     bool later = zb_put_waits(put);
     zb__fs_place place;
     char temp[NAME_MAX + 1];

@@ -17,6 +17,15 @@ static inline void zb__store_count_change(zb_store *store) {
 /* A directory store has got its name just now: the next flush makes that durable, too. */
 void zb__fs_note_new(zb_store *store);
 
+/* Says that no other program knows of the directory, nor does a thread read what others put, until
+   it is said not to be so any more. Each object that is put meanwhile, and is not there, is written
+   under its own name, and nobody is asked whether it may be (zb_batch). Nothing of it is durable
+   before a flush. */
+void zb__fs_set_unseen(zb_store *store, bool is_unseen);
+
+/* Whether that was said: objects need no lock to be put. False of all stores but directories. */
+bool zb__store_is_unseen(const zb_store *store);
+
 /* ---- How much is under way at once to a store that answers after a round trip. */
 
 /* Objects that wait to be sent are memory beside those that are being made. */

@@ -122,7 +122,7 @@ static enum zb_code job_put(zb_writer *writer, zb__job *job, const zb__encoded *
     const bool waits = may_wait(writer, job, inner_chunks);
     if (job->live)
         code = zb__live_put(writer, key, job->buffered, job->live, inner_chunks, scratch, err);
-    else if (job->lock || waits)
+    else if (job->lock || waits || zb__store_is_unseen(zb__node_store(writer->node)))
         code = zb__chunk_put(writer, job->layout, key, inner_chunks,
                              waits ? ZB__PUT_WAITS : ZB__PUT_NOW, scratch, err);
     else if (zb__chunk_is_open_edge(writer, job->layout, job->index))

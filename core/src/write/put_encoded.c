@@ -24,8 +24,8 @@ typedef struct putting {
     const zb_encoded *chunks;
     const zb__placed *placed;
     ways ways;
-    zb__job jobs[JOBS_AT_ONCE];
-    size_t count;
+    zb__job *jobs; /* [most] */
+    size_t count, most;
 } putting;
 
 static size_t find_way(const ways *w, const zb_chain *chain) {
@@ -107,7 +107,7 @@ static enum zb_code put(putting *p, size_t count, zb_error *err) {
     for (size_t i = 0, end; i < count && !code; i = end) {
         end = zb__placed_end(p->placed, i, count, ndim);
         code = add_job(p, i, end, err);
-        if (!code && p->count == JOBS_AT_ONCE)
+        if (!code && p->count == p->most)
             code = run_jobs(p, err);
     }
     if (!code)
@@ -123,25 +123,22 @@ static enum zb_code put_all(zb_writer *writer, const zb_encoded *chunks, size_t 
     enum zb_code code = zb_chain_of(writer->node, &own, err);
     if (code)
         return code;
-    putting *p = calloc(1, sizeof *p);
-    if (!p)
+    putting p = {
+        .writer = writer, .chunks = chunks, .most = count < JOBS_AT_ONCE ? count : JOBS_AT_ONCE};
+    p.jobs = malloc((p.most ? p.most : 1) * sizeof *p.jobs);
+    if (!p.jobs)
         code = zb_fail(err, ZB_ENOMEM, "no memory for the plan of a write");
-    if (!code) {
-        p->writer = writer;
-        p->chunks = chunks;
-        code = zb__encoded_sort(writer->node, chunks, count, &placed, err);
-    }
     if (!code)
-        code = list_ways(&p->ways, chunks, count, own->layout, err);
+        code = zb__encoded_sort(writer->node, chunks, count, &placed, err);
+    if (!code)
+        code = list_ways(&p.ways, chunks, count, own->layout, err);
     if (!code) {
-        p->placed = placed;
-        code = put(p, count, err);
+        p.placed = placed;
+        code = put(&p, count, err);
     }
-    if (p) {
-        free(p->ways.chain);
-        free(p->ways.change);
-    }
-    free(p);
+    free(p.ways.chain);
+    free(p.ways.change);
+    free(p.jobs);
     free(placed);
     zb_chain_free(own);
     return code;

@@ -15,9 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chunks in hand together, so that all threads have work: their number, and their bytes. */
+/* Chunks in hand together, so that all threads, or the network, have work: their number, and their
+   bytes. Beside local stores they stay in the processor's caches. */
 #define MOST_CHUNKS 8192
 #define MOST_BYTES ((uint64_t)64 << 20)
+#define MOST_BYTES_NEAR ((uint64_t)4 << 20)
+
+static uint64_t most_bytes(const zb_node *array) {
+    return zb_hierarchy_is_local(zb_node_hierarchy(array)) ? MOST_BYTES_NEAR : MOST_BYTES;
+}
 
 /* Chains of chunks from which different filters were left out, of one dataset. */
 #define MOST_CHAINS 8
@@ -198,11 +204,12 @@ static herr_t copy_some(importing *i, size_t first, size_t end, zb_error *why) {
 
 /* The end of the chunks that are moved together from `first` on. */
 static size_t end_of(const vol_hdf5_chunks *list, size_t first) {
+    const uint64_t most = most_bytes(list->array);
     uint64_t bytes = 0;
     size_t end = first;
     while (end < list->count) {
         const uint64_t target = list->chunk[end].target;
-        if (end > first && (end - first >= MOST_CHUNKS || bytes >= MOST_BYTES))
+        if (end > first && (end - first >= MOST_CHUNKS || bytes >= most))
             break;
         for (; end < list->count && list->chunk[end].target == target; end++)
             bytes += list->chunk[end].size;
@@ -301,17 +308,18 @@ static herr_t copy_elements(const exporting *e, size_t count) {
 }
 
 /* Chunks that are decoded together have so many bytes. */
-static size_t most_together(const zb_array_info *info) {
+static size_t most_together(const zb_node *array) {
+    const zb_array_info *info = zb_node_array(array);
     uint64_t bytes = info->dtype.size;
     for (uint32_t d = 0; d < info->ndim; d++)
         if (__builtin_mul_overflow(bytes, info->inner_shape[d], &bytes))
             return 1;
-    const uint64_t most = MOST_BYTES / (bytes ? bytes : 1);
+    const uint64_t most = most_bytes(array) / (bytes ? bytes : 1);
     return most < 1 ? 1 : most < MOST_CHUNKS ? (size_t)most : MOST_CHUNKS;
 }
 
 static herr_t export_stored(exporting *e) {
-    const size_t most = most_together(zb_node_array(e->stored.array));
+    const size_t most = most_together(e->stored.array);
     herr_t result = 0;
     e->chunks = malloc(most * sizeof *e->chunks);
     e->index = malloc(most * sizeof *e->index);

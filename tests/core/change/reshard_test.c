@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies with other shards: elements, documents and other files are those of the source, and damage
-   ends the copy. */
+   ends the copy. A store that is new has its name when all of it is there. */
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "store/fixture.h"
 #include "support/store.h"
 #include "support/wrappers.h"
@@ -232,10 +237,122 @@ static void test_refused(void **state) {
     zb_hierarchy_release(to);
 }
 
+/* ---- A new directory ---- */
+
+typedef struct seen {
+    char place[PATH_MAX], staged[PATH_MAX]; /* of the copy, and what it is until then */
+    size_t told, last;                      /* the chunk that a program is killed at; 0: none */
+} seen;
+
+static seen places(const fixture *f) {
+    seen s = {.told = 0};
+    snprintf(s.place, sizeof s.place, "%s/b.zarr", f->root);
+    snprintf(s.staged, sizeof s.staged, "%s/.b.zarr.0.zarrbridge-new", f->root);
+    return s;
+}
+
+static bool is_there(const char *path) {
+    struct stat info;
+    return lstat(path, &info) == 0;
+}
+
+static void look(void *context) {
+    seen *s = context;
+    int ours;
+    assert_false(is_there(s->place));
+    assert_true(fixture_files(s->staged, &ours) > 0);
+    assert_true(ours <= 1); /* the hierarchy's lock: chunks have neither locks nor other names */
+    if (++s->told == s->last)
+        _exit(0);
+}
+
+/* A group with an array of shards, at the root, as one of chunks at s->place. */
+static enum zb_code copy_to_directory(seen *s, zb_hierarchy *from, enum zb_sync sync) {
+    const zb_copy_options options = {.reshards = true};
+    zb_hierarchy *to;
+    zb_error err;
+    ASSERT_OK(zb_hierarchy_create(s->place, NULL, &to, &err), err);
+    zb_hierarchy_set_sync(to, sync);
+    zb_hierarchy_tell_chunks(from, look, s);
+    const enum zb_code code = zb_node_copy_as(from, "", to, "", &options, &err);
+    assert_int_equal(is_there(s->place), code == ZB_OK);
+    if (!code)
+        ASSERT_OK(zb_hierarchy_flush(to, &err), err);
+    zb_hierarchy_release(to);
+    return code;
+}
+
+static zb_hierarchy *new_source(int16_t *values) {
+    static const uint64_t shards[] = {8, 10};
+    zb_hierarchy *from = store_new();
+    zb_node_release(store_group(from, "", NULL));
+    zb_node *node = new_array(from, "a", shards, "[{\"name\":\"crc32c\"}]");
+    fill_in(node, values);
+    zb_node_release(node);
+    return from;
+}
+
+static void test_new_directory(void **state) {
+    static const enum zb_sync syncs[] = {ZB_SYNC_NONE, ZB_SYNC_CLOSE, ZB_SYNC_ALWAYS};
+    int16_t values[ELEMENTS];
+    for (size_t i = 0; i < 3; i++) {
+        zb_hierarchy *from = new_source(values), *to;
+        seen s = places(*state);
+        zb_error err;
+        assert_int_equal(copy_to_directory(&s, from, syncs[i]), ZB_OK);
+        assert_true(s.told > 4);
+        assert_false(is_there(s.staged));
+        ASSERT_OK(zb_hierarchy_open(s.place, &to, &err), err);
+        zb_node_release(assert_copy(to, "a", values));
+        ASSERT_OK(zb_node_delete(to, "", &err), err);
+        zb_hierarchy_release(to);
+        assert_true(zb_store_remove_directory(s.place));
+        zb_hierarchy_release(from);
+    }
+}
+
+static void test_new_directory_of_damage(void **state) {
+    int16_t values[ELEMENTS];
+    zb_hierarchy *from = new_source(values);
+    seen s = places(*state);
+    const char bytes[4] = {0};
+    const zb_part parts[] = {{.data = bytes, .size = 4}};
+    zb_error err;
+    ASSERT_OK(zb_store_put(zb_hierarchy_store(from), "a/c/2/0", parts, 1, ZB_SYNC_NONE, &err), err);
+    assert_int_not_equal(copy_to_directory(&s, from, ZB_SYNC_CLOSE), ZB_OK);
+    assert_false(is_there(s.place));
+    assert_false(is_there(s.staged));
+    zb_hierarchy_release(from);
+}
+
+/* Nobody meets what it leaves, and the name is free. */
+static void test_killed(void **state) {
+    int16_t values[ELEMENTS];
+    seen s = places(*state);
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        s.last = 3;
+        (void)copy_to_directory(&s, new_source(values), ZB_SYNC_CLOSE);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_false(is_there(s.place));
+    assert_true(is_there(s.staged));
+    zb_hierarchy *from = new_source(values);
+    assert_int_equal(copy_to_directory(&s, from, ZB_SYNC_CLOSE), ZB_OK);
+    zb_hierarchy_release(from);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shards), cmocka_unit_test(test_others_stay),
-        cmocka_unit_test(test_damage), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_few_of_many)};
+    const struct CMUnitTest tests[] = {FIXTURE_TEST(test_killed),
+                                       FIXTURE_TEST(test_new_directory),
+                                       FIXTURE_TEST(test_new_directory_of_damage),
+                                       cmocka_unit_test(test_shards),
+                                       cmocka_unit_test(test_others_stay),
+                                       cmocka_unit_test(test_damage),
+                                       cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_few_of_many)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
