@@ -176,8 +176,8 @@ typedef struct zb_copy_options {
 /* zb_node_copy with changes. Arrays keep their inner chunks: these move as they are encoded, and
    what carries a checksum is compared with it (zarrbridge/encoded.h). An array with shards as they
    are wanted is copied as it is, and so are all other nodes; a copy with changes appears as one of
-   version 2 does. ZB_EUNSUPPORTED for arrays whose chunks are no inner chunks of their own (zb_chain_of);
-   ZB_EINVAL for extents of 0. options: NULL for none. */
+   version 2 does. ZB_EUNSUPPORTED for arrays whose chunks are no inner chunks of their own
+   (zb_chain_of); ZB_EINVAL for extents of 0. options: NULL for none. */
 ZB_API enum zb_code zb_node_copy_as(zb_hierarchy *from, const char *from_path, zb_hierarchy *to,
                                     const char *to_path, const zb_copy_options *options,
                                     zb_error *err);

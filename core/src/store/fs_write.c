@@ -26,7 +26,6 @@
 #include <unistd.h>
 
 #include "store/fs_path.h"
-#include "store/store.h"
 #include "zarrbridge/sys/store.h"
 
 /* Creates a temporary file for `name` and locks it; its descriptor, or -1 with errno. Where other
@@ -259,15 +258,16 @@ static enum zb_code put_unseen(zb__fs *fs, const zb_put *put, bool *is_put, zb_e
     return code;
 }
 
-/* The same where the directory is unseen, and the put does not depend on what is there. */
+/* The same where the directory is unseen, the put does not depend on what is there, and nothing
+   older waits. */
 static enum zb_code put_if_unseen(zb__fs *fs, const zb_put *put, bool *is_put, zb_error *err) {
     enum zb_code code = ZB_OK;
     *is_put = false;
-    if (!zb__store_is_unseen(&fs->base) ||
+    if (!atomic_load(&fs->is_unseen) || atomic_load(&fs->waiting_count) > 0 ||
         (put->expected != ZB_EXPECT_ANYTHING && put->expected != ZB_EXPECT_NO_OBJECT))
         return ZB_OK;
     pthread_rwlock_rdlock(&fs->seeing);
-    if (zb__store_is_unseen(&fs->base))
+    if (atomic_load(&fs->is_unseen))
         code = put_unseen(fs, put, is_put, err);
     pthread_rwlock_unlock(&fs->seeing);
     return code;
