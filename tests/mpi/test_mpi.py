@@ -33,18 +33,18 @@ def launcher(mpi):
     return [program, "-n", str(RANKS)] + (["--oversubscribe"] if mpi == "openmpi" else [])
 
 
-def start(mpi, *words, **variables):
-    """Hangs are failures: nothing here takes a minute."""
-    command = launcher(mpi) + [str(word) for word in words]
+def start(mpi, *words, before=(), **variables):
+    """Hangs are failures: nothing here takes a minute. before: a command that starts mpirun."""
+    command = [*before, *launcher(mpi), *(str(word) for word in words)]
     return subprocess.run(command, env={**ENVIRONMENT, **variables}, timeout=240, text=True,
                           capture_output=True, check=False)
 
 
-def python(program, path, **variables):
+def python(program, path, before=(), **variables):
     """Debian's h5py takes its flavour for MPI under Open MPI's mpirun."""
     if not (Path(sys.prefix) / "lib/python3/dist-packages/h5py/_debian_h5py_mpi").is_dir():
         pytest.skip("no python3-h5py-mpi")
-    return start("openmpi", sys.executable, HERE / "ranks.py", program, path, **variables)
+    return start("openmpi", sys.executable, HERE / "ranks.py", program, path, before=before, **variables)
 
 
 def ran(result):
@@ -95,6 +95,49 @@ def test_interleaved_rows(tmp_path):
     data = np.arange(64 * 50, dtype="i4").reshape(64, 50)
     store = zarr.open(tmp_path / "a.zarr")
     assert (store["a"][:] == data).all() and (store["g/b"][:] == data).all()
+
+
+@pytest.mark.parametrize("connector", ["zarr", "zarr shards=32x50"])
+def test_collective_writes_exchange_data(tmp_path, connector):
+    ran(python("exchange", tmp_path / "a.zarr", HDF5_VOL_CONNECTOR=connector))
+    store = zarr.open(tmp_path / "a.zarr")
+    data = np.arange(60 * 50, dtype="i4").reshape(60, 50)
+    assert (store["shards"][:] == data).all()
+    data += 1
+    data[range(4), range(4)] = -1
+    assert (store["chunks"][:] == data).all()
+
+
+def test_exchanged_chunks_are_stored_once(tmp_path):
+    """By several ranks; each chunk that is stored is renamed to its name."""
+    strace = shutil.which("strace") or pytest.skip("no strace")
+    trace = tmp_path / "trace"
+    ran(python("many_chunks", tmp_path / "a.zarr", before=[strace, "-f", "-o", trace, "-e", "trace=renameat"]))
+    stored = re.findall(r'^(\d+) .*zb-tmp", \d+, "\d+"', trace.read_text(), re.M)
+    assert len(stored) == 1500 and all(stored.count(one) >= 370 for one in set(stored))
+    data = np.arange(RANKS * 3000, dtype="u2").reshape(RANKS, 3000)
+    assert (zarr.open(tmp_path / "a.zarr")["a"][:] == data).all()
+
+
+@pytest.mark.parametrize("seed", range(4 * ROUNDS))
+def test_random_boxes(tmp_path, seed):
+    """Collective and not, of forms that are exchanged, and of others."""
+    ran(python("random_boxes", tmp_path / "a.zarr", ZARRBRIDGE_SEED=str(seed)))
+
+
+@pytest.mark.skipif(ROUNDS == 1, reason="the long entry writes 160 MiB")
+def test_large_chunks(tmp_path):
+    ran(python("large_chunks", tmp_path / "a.zarr"))
+
+
+def test_collective_writes_that_fail(tmp_path):
+    """Before anything is written, and when one rank cannot store what it has got."""
+    said = answers(python("one_cannot", tmp_path / "a.zarr"))
+    assert len(said) == 1 and "beyond dataset '/a'" in said[0]
+    said = answers(python("full", tmp_path / "b.zarr"))
+    assert len(said) == 1 and "File too large" in said[0]
+    data = np.random.default_rng(1).integers(0, 256, (RANKS * 4, 4000), "u1")
+    assert (zarr.open(tmp_path / "b.zarr")["a"][:] == data).all()
 
 
 def test_attributes(tmp_path):
