@@ -6,9 +6,9 @@
  * First all hear whether the call can be made at all; a rank that cannot begin fails the call on
  * all, before anything is written. Then each tells the others its selection and its type in memory.
  * The chunks with an owner are exchanged in rounds, which bound the memory: in one, no rank sends
- * or gets more than ROUND_BYTES, or one chunk. Before each, all agree that none has failed. Messages
- * are elements alone, packed, in the types that the senders have in memory: what they are of
- * follows from the selections.
+ * or gets more than ROUND_BYTES, or one chunk. Before each, all agree that none has failed.
+ * Messages are elements alone, packed, in the types that the senders have in memory: what they are
+ * of follows from the selections.
  *
  * What a rank had written before of an exchanged chunk is stored before that chunk is, so that the
  * later write stays; and at the end of the call nothing of it waits with its owner, so that each
