@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray
 import zarr
 
 HERE = Path(__file__).parent
@@ -54,15 +55,21 @@ def ran(result):
 
 def built(mpi, source, out):
     """A program built by the compiler of that MPI; skips where it, or its HDF5, is not installed."""
+    flags = said_by_pkg_config("--cflags", "--libs", f"hdf5-{mpi}") or pytest.skip(f"no libhdf5-{mpi}-dev")
+    return compiled(mpi, source, out, flags + ([] if source.endswith(".c") else [f"-lhdf5_{mpi}_fortran"]))
+
+
+def said_by_pkg_config(*words):
+    said = subprocess.run(["pkg-config", *words], capture_output=True, text=True, check=False)
+    return said.stdout.split() if said.returncode == 0 else None
+
+
+def compiled(mpi, source, out, flags):
     launcher(mpi)
     compiler = shutil.which(f"{'mpicc' if source.endswith('.c') else 'mpif90'}.{mpi}")
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", f"hdf5-{mpi}"], capture_output=True, text=True,
-                           check=False)
-    if not compiler or flags.returncode != 0:
-        pytest.skip(f"no compiler of {mpi}, or no libhdf5-{mpi}-dev")
-    fortran = [] if source.endswith(".c") else [f"-lhdf5_{mpi}_fortran"]
-    done = subprocess.run([compiler, HERE / source, "-o", out, *flags.stdout.split(), *fortran], capture_output=True,
-                          text=True, check=False)
+    if not compiler:
+        pytest.skip(f"no compiler of {mpi}")
+    done = subprocess.run([compiler, HERE / source, "-o", out, *flags], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return out
 
@@ -203,3 +210,23 @@ def test_fortran(tmp_path, mpi):
     program = built(mpi, "ranks.f90", tmp_path / "ranks")
     ran(start(mpi, program, tmp_path / "a.zarr"))
     assert (zarr.open(tmp_path / "a.zarr")["columns"][:] == np.arange(1, 13)[:, None] * 100 + np.arange(1, 11)).all()
+
+
+def test_netcdf(tmp_path):
+    """Parallel netCDF does to a store, by a door that it makes, what it does to a file. Debian's is built for Open MPI,
+    and its headers are where its pkg-config file does not say."""
+    flags = said_by_pkg_config("--cflags", "--libs", "netcdf-mpi") or pytest.skip("no libnetcdf-mpi-dev")
+    headers, = said_by_pkg_config("--variable=libdir", "netcdf-mpi")
+    program = compiled("openmpi", "ranks_netcdf.c", tmp_path / "ranks", [f"-I{headers}/netcdf/mpi/include", *flags])
+    ran(start("openmpi", program, tmp_path / "native.nc", HDF5_VOL_CONNECTOR=""))
+    assert (tmp_path / "native.nc").read_bytes()[1:4] == b"HDF"
+    for _ in range(ROUNDS + 1):  # the second one takes the place of the first
+        ran(start("openmpi", program, tmp_path / "a.nc", HDF5_VOL_CONNECTOR="zarr store=door"))
+    store = zarr.open(tmp_path / "a.nc.zarr")
+    rows = np.arange(32)[:, None] * 1000 + np.arange(40)
+    assert (store["rows"][:] == rows).all() and store["rows"].attrs["units"] == "m"
+    assert (store["steps"][:] == np.arange(3)[:, None, None] * 100000 + rows).all()
+    assert store["time"][:].tolist() == [0, 1, 2] and store["steps"].metadata.dimension_names == ("time", "y", "x")
+    with xarray.open_dataset(tmp_path / "native.nc", engine="h5netcdf") as wanted:
+        with xarray.open_dataset(tmp_path / "a.nc.zarr", engine="zarr", consolidated=False) as found:
+            xarray.testing.assert_equal(found.load(), wanted.load())
