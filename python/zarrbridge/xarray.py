@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""xarray: xarray.open_dataset("x.zarr", engine="zarrbridge"), and open_datatree, by h5netcdf with the driver zarr."""
+"""xarray: xarray.open_dataset("x.zarr", engine="zarrbridge"), and open_datatree, by h5netcdf with the driver zarr.
+
+After `import zarrbridge.xarray` datasets have two functions that write into a store which is there:
+
+    ds.zarrbridge.append("x.zarr", "time")                             behind what any program has appended
+    ds.zarrbridge.write_region("x.zarr", {"time": slice(0, 10)})       in place of what is there
+
+Any number of programs may call them at once, and Dask's blocks need not be aligned."""
 import importlib.util
+import inspect
 import os
 
+import xarray
 from xarray.backends import H5netcdfBackendEntrypoint
 
 import zarrbridge
-from zarrbridge import _names
+from zarrbridge import _dataset, _names
 
 
 def _name(name):
@@ -29,6 +38,8 @@ class ZarrbridgeBackendEntrypoint(H5netcdfBackendEntrypoint):
 
     description = "Open Zarr v3 stores in Xarray by HDF5 and zarrbridge"
     url = ""
+    # xarray asks for the names, and does not find them in keywords.
+    open_dataset_parameters = tuple(inspect.signature(H5netcdfBackendEntrypoint.open_dataset).parameters)[1:]
 
     def guess_can_open(self, filename_or_obj):
         """Where zarr-python is installed, its engine is the one for these names."""
@@ -43,3 +54,22 @@ class ZarrbridgeBackendEntrypoint(H5netcdfBackendEntrypoint):
 
     def open_groups_as_dict(self, filename_or_obj, **keywords):
         return super().open_groups_as_dict(_name(filename_or_obj), **_keywords(keywords))
+
+
+@xarray.register_dataset_accessor("zarrbridge")
+class ZarrbridgeAccessor:
+    """Writes into variables that a store has, with its types and encodings. Attributes are not changed. Variables
+    without the dimensions that are written have to be as they are in the store."""
+
+    def __init__(self, dataset):
+        self._dataset = dataset
+
+    def append(self, path, dim, group=None, compute=True):
+        """Appends along a dimension all variables that have it. Gives the place of the first new element; with
+        compute=False, where there are arrays of Dask, what writes those when it is computed."""
+        return _dataset.append(self._dataset, path, dim, group, compute, ZarrbridgeBackendEntrypoint)
+
+    def write_region(self, path, region="auto", group=None, compute=True):
+        """Writes the dataset to a slice of each dimension in `region`; "auto", of one or of all: to where the labels
+        are that it has."""
+        return _dataset.write_region(self._dataset, path, region, group, compute, ZarrbridgeBackendEntrypoint)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Programs of several ranks: mpirun -n 4 python3 ranks.py PROGRAM PATH. A rank that finds something wrong fails."""
+import contextlib
 import os
+import resource
 import signal
 import sys
 
@@ -54,6 +56,121 @@ def rows(path):
         assert (d[...] == data).all() and (e[...] == data).all()
         with d.collective:
             assert (d[rank::size] == data[rank::size]).all()
+
+
+def exchange(path):
+    """Interleaved rows, of chunks and of shards, of types that differ between the ranks: the ranks together cover each
+    chunk, and each sees at once what it has written."""
+    data = np.arange(60 * 50, dtype="i4").reshape(60, 50)
+    with opened(path) as f:
+        d = f.create_dataset("chunks", data.shape, "i4", chunks=(16, 25), compression="gzip")
+        s = f.create_dataset("shards", data.shape, "f8", chunks=data.shape)
+        with d.collective:
+            d[rank::size] = data[rank::size].astype(["i4", ">i4", "i8", "f4"][rank % 4])
+            s[rank::size] = data[rank::size]
+        assert (d[rank::size] == data[rank::size]).all() and (s[rank::size] == data[rank::size]).all()
+        d[rank * 2] = -rank  # what is written later stays
+        with d.collective:
+            d[:, rank::size] = data[:, rank::size] + 1
+        d[rank, rank] = -1
+        assert d[rank, rank] == -1 and d[0, rank + size] == data[0, rank + size] + 1
+
+
+def many_chunks(path):
+    """More than one round of messages takes."""
+    data = np.arange(size * 3000, dtype="u2").reshape(size, 3000)
+    with opened(path) as f:
+        d = f.create_dataset("a", data.shape, "u2", chunks=(size, 2), compression="gzip")
+        with d.collective:
+            d[rank] = data[rank]
+        assert (d[...] == data).all()
+
+
+def large_chunks(path):
+    """Rounds that are full of bytes: 160 MiB, of which each rank gets 30."""
+    data = np.arange(20 << 20, dtype="i8").reshape(2560, 8192)
+    with opened(path) as f:
+        d = f.create_dataset("a", data.shape, "i8", chunks=(128, 8192))
+        with d.collective:
+            d[rank::size] = data[rank::size]
+        assert (d[...] == data).all()
+
+
+def random_boxes(path):
+    """All ranks know all boxes: what is in the dataset afterwards is known, whoever has stored it."""
+    random = np.random.default_rng(int(os.environ["ZARRBRIDGE_SEED"]))
+    shape = tuple(int(n) for n in random.integers(1, 40, random.integers(1, 4)))
+    chunks = tuple(int(random.integers(1, n + 1)) for n in shape)
+    model = np.zeros(shape, "i4")
+    with opened(path) as f:
+        d = f.create_dataset("a", shape, "i4", chunks=chunks, compression="gzip")
+        for step in range(6):
+            axis = int(random.integers(len(shape)))
+            kind, together = random.integers(4), random.random() < 0.8
+            for r in range(size):
+                n = shape[axis]
+                part = [slice(None)] * len(shape)
+                if kind == 0:
+                    part[axis] = slice(r, n, size)  # interleaved
+                elif kind == 1:
+                    part[axis] = slice(n * r // size, n * (r + 1) // size)  # blocks
+                elif kind == 2:
+                    part[axis] = slice(r * 2, n, size * 2)  # with gaps
+                else:
+                    part[axis] = np.flatnonzero(np.arange(n) // 2 % size == r)  # no box with steps
+                part = tuple(part)
+                wanted = random.integers(0, 1000, model[part].shape, "i4")
+                model[part] = wanted
+                if r == rank:
+                    own = part, wanted
+            with d.collective if together else contextlib.nullcontext():
+                write(d, *own)
+            part, wanted = own
+            assert wanted.size == 0 or (d[part] == wanted).all(), (shape, chunks, step, kind, together)
+            f.flush()
+            assert (d[...] == model).all(), (shape, chunks, step, kind, together)
+            world.barrier()
+
+
+def write(dataset, part, data):
+    """h5py makes no call for an empty selection, which the others would wait for."""
+    if data.size > 0:
+        dataset[part] = data
+        return
+    space = dataset.id.get_space()
+    space.select_none()
+    dataset.id.write(space, space, np.zeros(1, "i4"), dxpl=dataset._dxpl)
+
+
+def one_cannot(path):
+    """A selection that one rank makes, and cannot be written, fails the call on all; the file goes on."""
+    with opened(path) as f:
+        d = f.create_dataset("a", (size, 8), "i4", chunks=(size, 8))
+        d[rank] = 7
+        f.flush()
+        space = h5py.h5s.create_simple((size + 8, 8))
+        space.select_hyperslab((rank + (8 if rank == 2 else 0), 0), (1, 8))
+        with d.collective:
+            say(error_of(lambda: d.id.write(h5py.h5s.create_simple((8,)), space, np.zeros(8, "i4"), dxpl=d._dxpl)))
+        assert (d[...] == 7).all()
+        with d.collective:
+            d[:, rank::size] = rank
+        assert (d[0, rank::size] == rank).all()
+
+
+def full(path):
+    """One owner cannot store what it has got: the error is the same on all, and the file goes on."""
+    data = np.random.default_rng(1).integers(0, 256, (size * 4, 4000), "u1")
+    with opened(path) as f:
+        d = f.create_dataset("a", data.shape, "u1", chunks=(size, 4000), compression="gzip")
+        if rank == 1:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, -1))
+        with d.collective:
+            say(error_of(lambda: d.__setitem__(slice(rank, None, size), data[rank::size])))
+        if rank == 1:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
+        with d.collective:
+            d[rank::size] = data[rank::size]
 
 
 def grow(path):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray
 import zarr
 
 HERE = Path(__file__).parent
@@ -33,18 +34,18 @@ def launcher(mpi):
     return [program, "-n", str(RANKS)] + (["--oversubscribe"] if mpi == "openmpi" else [])
 
 
-def start(mpi, *words, **variables):
-    """Hangs are failures: nothing here takes a minute."""
-    command = launcher(mpi) + [str(word) for word in words]
+def start(mpi, *words, before=(), **variables):
+    """Hangs are failures: nothing here takes a minute. before: a command that starts mpirun."""
+    command = [*before, *launcher(mpi), *(str(word) for word in words)]
     return subprocess.run(command, env={**ENVIRONMENT, **variables}, timeout=240, text=True,
                           capture_output=True, check=False)
 
 
-def python(program, path, **variables):
+def python(program, path, before=(), **variables):
     """Debian's h5py takes its flavour for MPI under Open MPI's mpirun."""
     if not (Path(sys.prefix) / "lib/python3/dist-packages/h5py/_debian_h5py_mpi").is_dir():
         pytest.skip("no python3-h5py-mpi")
-    return start("openmpi", sys.executable, HERE / "ranks.py", program, path, **variables)
+    return start("openmpi", sys.executable, HERE / "ranks.py", program, path, before=before, **variables)
 
 
 def ran(result):
@@ -54,15 +55,21 @@ def ran(result):
 
 def built(mpi, source, out):
     """A program built by the compiler of that MPI; skips where it, or its HDF5, is not installed."""
+    flags = said_by_pkg_config("--cflags", "--libs", f"hdf5-{mpi}") or pytest.skip(f"no libhdf5-{mpi}-dev")
+    return compiled(mpi, source, out, flags + ([] if source.endswith(".c") else [f"-lhdf5_{mpi}_fortran"]))
+
+
+def said_by_pkg_config(*words):
+    said = subprocess.run(["pkg-config", *words], capture_output=True, text=True, check=False)
+    return said.stdout.split() if said.returncode == 0 else None
+
+
+def compiled(mpi, source, out, flags):
     launcher(mpi)
     compiler = shutil.which(f"{'mpicc' if source.endswith('.c') else 'mpif90'}.{mpi}")
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", f"hdf5-{mpi}"], capture_output=True, text=True,
-                           check=False)
-    if not compiler or flags.returncode != 0:
-        pytest.skip(f"no compiler of {mpi}, or no libhdf5-{mpi}-dev")
-    fortran = [] if source.endswith(".c") else [f"-lhdf5_{mpi}_fortran"]
-    done = subprocess.run([compiler, HERE / source, "-o", out, *flags.stdout.split(), *fortran], capture_output=True,
-                          text=True, check=False)
+    if not compiler:
+        pytest.skip(f"no compiler of {mpi}")
+    done = subprocess.run([compiler, HERE / source, "-o", out, *flags], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return out
 
@@ -95,6 +102,49 @@ def test_interleaved_rows(tmp_path):
     data = np.arange(64 * 50, dtype="i4").reshape(64, 50)
     store = zarr.open(tmp_path / "a.zarr")
     assert (store["a"][:] == data).all() and (store["g/b"][:] == data).all()
+
+
+@pytest.mark.parametrize("connector", ["zarr", "zarr shards=32x50"])
+def test_collective_writes_exchange_data(tmp_path, connector):
+    ran(python("exchange", tmp_path / "a.zarr", HDF5_VOL_CONNECTOR=connector))
+    store = zarr.open(tmp_path / "a.zarr")
+    data = np.arange(60 * 50, dtype="i4").reshape(60, 50)
+    assert (store["shards"][:] == data).all()
+    data += 1
+    data[range(4), range(4)] = -1
+    assert (store["chunks"][:] == data).all()
+
+
+def test_exchanged_chunks_are_stored_once(tmp_path):
+    """By several ranks; each chunk that is stored is renamed to its name."""
+    strace = shutil.which("strace") or pytest.skip("no strace")
+    trace = tmp_path / "trace"
+    ran(python("many_chunks", tmp_path / "a.zarr", before=[strace, "-f", "-o", trace, "-e", "trace=renameat"]))
+    stored = re.findall(r'^(\d+) .*zb-tmp", \d+, "\d+"', trace.read_text(), re.M)
+    assert len(stored) == 1500 and all(stored.count(one) >= 370 for one in set(stored))
+    data = np.arange(RANKS * 3000, dtype="u2").reshape(RANKS, 3000)
+    assert (zarr.open(tmp_path / "a.zarr")["a"][:] == data).all()
+
+
+@pytest.mark.parametrize("seed", range(4 * ROUNDS))
+def test_random_boxes(tmp_path, seed):
+    """Collective and not, of forms that are exchanged, and of others."""
+    ran(python("random_boxes", tmp_path / "a.zarr", ZARRBRIDGE_SEED=str(seed)))
+
+
+@pytest.mark.skipif(ROUNDS == 1, reason="the long entry writes 160 MiB")
+def test_large_chunks(tmp_path):
+    ran(python("large_chunks", tmp_path / "a.zarr"))
+
+
+def test_collective_writes_that_fail(tmp_path):
+    """Before anything is written, and when one rank cannot store what it has got."""
+    said = answers(python("one_cannot", tmp_path / "a.zarr"))
+    assert len(said) == 1 and "beyond dataset '/a'" in said[0]
+    said = answers(python("full", tmp_path / "b.zarr"))
+    assert len(said) == 1 and "File too large" in said[0]
+    data = np.random.default_rng(1).integers(0, 256, (RANKS * 4, 4000), "u1")
+    assert (zarr.open(tmp_path / "b.zarr")["a"][:] == data).all()
 
 
 def test_attributes(tmp_path):
@@ -160,3 +210,23 @@ def test_fortran(tmp_path, mpi):
     program = built(mpi, "ranks.f90", tmp_path / "ranks")
     ran(start(mpi, program, tmp_path / "a.zarr"))
     assert (zarr.open(tmp_path / "a.zarr")["columns"][:] == np.arange(1, 13)[:, None] * 100 + np.arange(1, 11)).all()
+
+
+def test_netcdf(tmp_path):
+    """Parallel netCDF does to a store, by a door that it makes, what it does to a file. Debian's is built for Open MPI,
+    and its headers are where its pkg-config file does not say."""
+    flags = said_by_pkg_config("--cflags", "--libs", "netcdf-mpi") or pytest.skip("no libnetcdf-mpi-dev")
+    headers, = said_by_pkg_config("--variable=libdir", "netcdf-mpi")
+    program = compiled("openmpi", "ranks_netcdf.c", tmp_path / "ranks", [f"-I{headers}/netcdf/mpi/include", *flags])
+    ran(start("openmpi", program, tmp_path / "native.nc", HDF5_VOL_CONNECTOR=""))
+    assert (tmp_path / "native.nc").read_bytes()[1:4] == b"HDF"
+    for _ in range(ROUNDS + 1):  # the second one takes the place of the first
+        ran(start("openmpi", program, tmp_path / "a.nc", HDF5_VOL_CONNECTOR="zarr store=door"))
+    store = zarr.open(tmp_path / "a.nc.zarr")
+    rows = np.arange(32)[:, None] * 1000 + np.arange(40)
+    assert (store["rows"][:] == rows).all() and store["rows"].attrs["units"] == "m"
+    assert (store["steps"][:] == np.arange(3)[:, None, None] * 100000 + rows).all()
+    assert store["time"][:].tolist() == [0, 1, 2] and store["steps"].metadata.dimension_names == ("time", "y", "x")
+    with xarray.open_dataset(tmp_path / "native.nc", engine="h5netcdf") as wanted:
+        with xarray.open_dataset(tmp_path / "a.nc.zarr", engine="zarr", consolidated=False) as found:
+            xarray.testing.assert_equal(found.load(), wanted.load())

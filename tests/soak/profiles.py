@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Profiles: the place of a round, its actors, and the errors that are not findings."""
 import contextlib
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -131,6 +132,25 @@ class Kills(Profile):
         hire(Changer, "h5py")
         hire(Reader, "c")
         hire(Reader, "h5py")
+
+
+class Writers(Profile):
+    """Eight writers through all libraries, whose boxes meet in the same chunks and shards, and which are killed."""
+    kills = True
+    moving = ()
+
+    @contextlib.contextmanager
+    def place(self, number):
+        if importlib.util.find_spec("rasterio") is None:
+            raise Lacks("there is no rasterio")
+        with super().place(number) as path:
+            yield path
+
+    def crew(self, hire):
+        for sync in "none", "none", "close":
+            hire(Writer, "c", sync=sync)
+        for kind in "h5py", "h5py", "gdal", "rasterio", "rasterio":
+            hire(Writer, kind)
 
 
 class Moves(Profile):
@@ -291,7 +311,7 @@ def need_mounts():
         raise Lacks(filesystems.why_no_mounts())
 
 
-ALL = {"plain": Plain(), "strategies": Strategies(), "kills": Kills(), "moves": Moves(), "full": Full(),
-       "users": Users(), "users-killed": UsersKilled(), "clocks": Clocks(), "locks": Locks(),
+ALL = {"plain": Plain(), "strategies": Strategies(), "kills": Kills(), "writers": Writers(), "moves": Moves(),
+       "full": Full(), "users": Users(), "users-killed": UsersKilled(), "clocks": Clocks(), "locks": Locks(),
        "overlay": Overlay()}
 SHORT = ("kills", "moves")

@@ -69,7 +69,7 @@ class Writer(Worker):
         if not answer.ok:
             self.account.end([(register, event)], self.account.now())
             self.refused(answer, "attr", handle)
-        elif self.kind in ("gdal", "h5py"):  # the change waits until the dataset, or file, is flushed
+        elif self.kind in ("gdal", "h5py", "rasterio"):  # the change waits until the dataset, or file, is flushed
             handle.pending.append((register, event))
             self.flush(handle)
         else:

@@ -180,13 +180,14 @@ static herr_t store_atomic(const vol_transfer *writes, size_t count) {
     return 0;
 }
 
-/* netCDF makes a list for each transfer, and sets nothing in it but how ranks work together, which
-   is not for a store (transfer_list.c). To compare it with a default one takes longer than to read
-   a small chunk. */
+/* netCDF makes a list for each transfer, and sets nothing in it but how ranks work together. To
+   compare it with a default one takes longer than to read a small chunk. */
 static bool are_of_netcdf(size_t count, void *objects[]) {
     bool are = true;
-    for (size_t i = 0; i < count && are; i++)
-        are = ((const vol_object *)objects[i])->handle->manners.is_netcdf;
+    for (size_t i = 0; i < count && are; i++) {
+        const vol_object *object = objects[i];
+        are = object->handle->manners.is_netcdf && !object->file->ranks;
+    }
     return are;
 }
 

@@ -24,9 +24,8 @@ void vol_dxpl_clear(h5_lib *lib, vol_dxpl *list) {
     list->own = 0;
 }
 
-/* H5Pset_dxpl_mpio's H5FD_MPIO_COLLECTIVE and what goes with it: each rank writes for itself, which
-   is right for elements of any place. Only parallel HDF5 declares the calls, but the property is
-   everywhere; HDF5's dataset in memory wants no other value. */
+/* H5Pset_dxpl_mpio's H5FD_MPIO_COLLECTIVE and what goes with it. Only parallel HDF5 declares the
+   calls, but the property is everywhere; HDF5's dataset in memory wants no other value. */
 static herr_t make_independent(h5_lib *lib, vol_dxpl *list) {
     static const char mode[] = "io_xfer_mode", *const others[] = {"mpio_collective_opt",
                                                                   "mpio_chunk_opt_hard"};
@@ -34,6 +33,7 @@ static herr_t make_independent(h5_lib *lib, vol_dxpl *list) {
     int value = 0, zero = 0;
     if (lib->H5Pexist(list->id, mode) <= 0 || lib->H5Pget(list->id, mode, &value) < 0 || value == 0)
         return 0;
+    list->is_collective = true;
     list->own = lib->H5Pcopy(list->id);
     if (list->own < 0 || lib->H5Pset(list->own, mode, &zero) < 0) {
         vol_dxpl_clear(lib, list);

@@ -17,6 +17,7 @@ typedef struct vol_dxpl {
     hid_t id;  /* borrowed, or `own` */
     hid_t own; /* a copy without what is of HDF5's own files alone; 0: none */
     bool custom;
+    bool is_collective;   /* H5FD_MPIO_COLLECTIVE: all ranks of the file make the call */
     bool skips_checksums; /* H5Pset_edc_check */
     bool sees_filters;    /* H5Pset_filter_callback */
 } vol_dxpl;

@@ -5,6 +5,7 @@
  * reaches the call that met it.
  */
 #include "data/code_points.h"
+#include "data/exchange.h"
 #include "data/nested.h"
 #include "data/requests.h"
 #include "data/strings.h"
@@ -186,15 +187,34 @@ static herr_t write_request(h5_lib *lib, vol_request *request) {
 
 /* ---- All together ---- */
 
+/* together: NULL for a call of this process alone. */
+static herr_t write_requests(h5_lib *lib, vol_exchange *together, vol_request *requests,
+                             size_t count) {
+    bool is_written = false;
+    herr_t result = 0;
+    if (together)
+        result = vol_exchange_write(together, count == 1 ? requests : NULL, &is_written);
+    for (size_t i = 0; i < count && result >= 0 && !is_written; i++)
+        result = write_request(lib, &requests[i]);
+    return result;
+}
+
 static herr_t write_all(h5_lib *lib, vol_request *requests, const vol_transfer *writes,
                         size_t count, const vol_dxpl *list) {
-    herr_t result = vol_requests_make(lib, writes, count, list, true, requests);
-    if (result < 0)
-        return -1;
+    h5_ranks *ranks = vol_exchange_ranks(writes, count, list);
+    const bool are_made = vol_requests_make(lib, writes, count, list, true, requests) >= 0;
+    vol_exchange *together = NULL;
+    herr_t result = are_made ? 0 : -1;
     for (size_t i = 0; i < count && result >= 0; i++)
         result = look(lib, &requests[i]);
-    for (size_t i = 0; i < count && result >= 0; i++)
-        result = write_request(lib, &requests[i]);
+    if (ranks && result >= 0 && !(together = vol_exchange_new(lib, ranks)))
+        result = -1;
+    result = vol_exchange_agree(ranks, result);
+    if (result >= 0)
+        result = vol_exchange_agree(ranks, write_requests(lib, together, requests, count));
+    vol_exchange_free(together);
+    if (!are_made)
+        return -1;
     vol_requests_end(lib, requests, count);
     for (size_t i = 0; i < count && result < 0; i++)
         writes[i].node->is_doubted = true;

@@ -31,6 +31,7 @@ static void fill_mpi(h5_mpi *mpi, void *handle) {
     if (!(resolve(handle, "H5Pget_mpi_params", &mpi->H5Pget_mpi_params) &&
           resolve(handle, "MPI_Bcast", &mpi->Bcast) &&
           resolve(handle, "MPI_Allgather", &mpi->Allgather) &&
+          resolve(handle, "MPI_Alltoallv", &mpi->Alltoallv) &&
           resolve(handle, "MPI_Comm_rank", &mpi->Comm_rank) &&
           resolve(handle, "MPI_Comm_size", &mpi->Comm_size) &&
           resolve(handle, "MPI_Comm_free", &mpi->Comm_free) &&

@@ -183,6 +183,9 @@ typedef struct h5_mpi {
     int (*Bcast)(void *data, int count, uintptr_t type, int root, uintptr_t comm);
     int (*Allgather)(const void *out, int out_count, uintptr_t out_type, void *in, int in_count,
                      uintptr_t in_type, uintptr_t comm);
+    int (*Alltoallv)(const void *out, const int *out_counts, const int *out_at, uintptr_t out_type,
+                     void *in, const int *in_counts, const int *in_at, uintptr_t in_type,
+                     uintptr_t comm);
     int (*Comm_rank)(uintptr_t comm, int *rank);
     int (*Comm_size)(uintptr_t comm, int *size);
     int (*Comm_free)(uintptr_t *comm);

@@ -98,6 +98,14 @@ bool h5_ranks_lead(const h5_ranks *ranks) {
     return !ranks || ranks->rank == 0;
 }
 
+size_t h5_ranks_count(const h5_ranks *ranks) {
+    return (size_t)ranks->size;
+}
+
+size_t h5_ranks_own(const h5_ranks *ranks) {
+    return (size_t)ranks->rank;
+}
+
 hid_t h5_list_alone(h5_lib *lib, hid_t fapl) {
     static const char *const properties[] = {"mpi_params_comm", "mpi_params_info"};
     hid_t copy = lib->H5Pcopy(fapl);
@@ -207,4 +215,38 @@ bool h5_ranks_agree(h5_ranks *ranks, h5_verdict *verdict) {
         return false;
     broadcast(ranks, verdict, first);
     return first != ranks->rank;
+}
+
+herr_t h5_ranks_result(h5_ranks *ranks, int64_t call, herr_t result) {
+    h5_verdict verdict;
+    if (!ranks)
+        return result;
+    h5_verdict_take(ranks->lib, result < 0, &verdict);
+    verdict.call = call;
+    if (h5_ranks_agree(ranks, &verdict))
+        h5_verdict_push(ranks->lib, &verdict);
+    return verdict.failed ? -1 : 0;
+}
+
+/* ---- Data ---- */
+
+static herr_t push_failed(const h5_ranks *ranks, const char *call) {
+    h5_verdict verdict = {0};
+    fail_mpi(ranks, &verdict, call);
+    return h5_verdict_push(ranks->lib, &verdict);
+}
+
+herr_t h5_ranks_gather(h5_ranks *ranks, const int64_t *own, size_t words, int64_t *all) {
+    const int count = (int)words;
+    return ranks->lib->mpi.Allgather(own, count, ranks->type, all, count, ranks->type,
+                                     ranks->comm) == 0
+               ? 0
+               : push_failed(ranks, "MPI_Allgather");
+}
+
+herr_t h5_ranks_exchange(h5_ranks *ranks, const h5_mail *out, const h5_mail *in) {
+    return ranks->lib->mpi.Alltoallv(out->data, out->words, out->at, ranks->type, in->data,
+                                     in->words, in->at, ranks->type, ranks->comm) == 0
+               ? 0
+               : push_failed(ranks, "MPI_Alltoallv");
 }

@@ -29,6 +29,10 @@ void h5_ranks_free(h5_ranks *ranks);
 /* Rank 0 leads, and so does a process without others (NULL). */
 bool h5_ranks_lead(const h5_ranks *ranks);
 
+/* How many there are, and which of them this one is. */
+size_t h5_ranks_count(const h5_ranks *ranks);
+size_t h5_ranks_own(const h5_ranks *ranks);
+
 /* False after MPI_Finalize, when HDF5 closes what the program has left open. */
 bool h5_ranks_can_talk(const h5_ranks *ranks);
 
@@ -61,5 +65,23 @@ void h5_ranks_hear(h5_ranks *ranks, h5_verdict *verdict);
    ranks have made different calls, instead of a wait without end. True if it is another rank's than
    this one. No rank returns before all have come. Collective. */
 bool h5_ranks_agree(h5_ranks *ranks, h5_verdict *verdict);
+
+/* The same for the result of a call (NULL: of this process alone): 0 where all have succeeded; else
+   -1, with one error pushed. Collective. */
+herr_t h5_ranks_result(h5_ranks *ranks, int64_t call, herr_t result);
+
+/* ---- Data ---- */
+
+/* As many words of each rank for all, in the order of the ranks. Pushes an error where MPI fails.
+   Collective. */
+herr_t h5_ranks_gather(h5_ranks *ranks, const int64_t *own, size_t words, int64_t *all);
+
+/* Words for each rank, and from each: so many, one after another in the order of the ranks. At most
+   INT_MAX together. Pushes an error where MPI fails. Collective. */
+typedef struct h5_mail {
+    int64_t *data;
+    int *words, *at; /* [ranks]: how many, and where they begin */
+} h5_mail;
+herr_t h5_ranks_exchange(h5_ranks *ranks, const h5_mail *out, const h5_mail *in);
 
 #endif

@@ -60,12 +60,5 @@ herr_t vol_turn_meet(vol_turn *turn, herr_t ready) {
 }
 
 herr_t vol_turn_end(vol_turn *turn, herr_t result) {
-    h5_verdict verdict;
-    if (!turn->ranks)
-        return result;
-    h5_verdict_take(turn->lib, result < 0, &verdict);
-    verdict.call = turn->call;
-    if (h5_ranks_agree(turn->ranks, &verdict))
-        h5_verdict_push(turn->lib, &verdict);
-    return verdict.failed ? -1 : 0;
+    return h5_ranks_result(turn->ranks, turn->call, result);
 }
