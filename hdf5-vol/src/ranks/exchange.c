@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Collective writes: see exchange.h. */
-#include "data/exchange.h"
+#include "ranks/exchange.h"
 
-#include "data/shared_chunks.h"
+#include "ranks/shared_chunks.h"
 #include "dataset/writers.h"
 #include "hdf5/errors.h"
 #include "objects/tokens.h"
