@@ -16,6 +16,7 @@ STORES = {  # shape, inner chunks, shards
     "cut by the edge": ((SIZE, SIZE), (80, 80), (240, 320)),
     "a band each": ((3, SIZE, SIZE), (1, 128, 128), (1, 384, 384)),
     "all bands": ((3, SIZE, SIZE), (1, 128, 128), (3, 384, 384)),
+    "all bands, small chunks": ((3, SIZE, SIZE), (1, 96, 96), (3, 384, 384)),
     "pixel by pixel": ((SIZE, SIZE, 3), (128, 128, 3), (384, 384, 3)),
 }
 
@@ -124,7 +125,7 @@ for band in d: pass
 @pytest.mark.parametrize("way", ["statistics", "a histogram", "minimum and maximum"])
 def test_the_second_band_of_shared_shards_brings_the_others(served, way):
     """All that h5py does not know is that a third band follows."""
-    store = served("all bands")
+    store = served("all bands, small chunks")
     peers = store.cost(BAND_BY_BAND)
     requests, sent = store.by_gdal(way)
     assert requests <= peers[0] * 2 / 3 and sent <= 1.4 * peers[1], (requests, sent, peers)
