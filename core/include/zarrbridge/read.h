@@ -27,7 +27,8 @@ typedef struct zb_read {
     const uint64_t *count; /* [ndim] elements; NULL for the rest of each dimension */
     const uint64_t *step;  /* [ndim], at least 1; NULL for all ones */
     zb_view view;
-    bool is_ahead; /* nobody has asked for it yet: of a store on the network fewer requests are worth
+    bool
+        is_ahead; /* nobody has asked for it yet: of a store on the network fewer requests are worth
                       more bytes than elsewhere, up to three eighths of what comes */
 } zb_read;
 

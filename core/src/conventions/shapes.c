@@ -20,7 +20,7 @@
 #define SMALLEST_EDGE UINT64_C(64)        /* of a window that would be larger than that */
 #define SHARD_BYTES (UINT64_C(32) << 20)  /* at least; less than twice that */
 #define SHARDED_ABOVE (UINT64_C(256) << 20)
-#define ROW_CHUNKS 8                      /* at most, for each along columns of a plane's shard */
+#define ROW_CHUNKS 8 /* at most, for each along columns of a plane's shard */
 
 /* Saturates. */
 static uint64_t bytes_of(uint32_t ndim, const uint64_t *shape, uint32_t element_size) {

@@ -65,7 +65,7 @@ class PixelCopy {
     GDALDataset *source_;
     Zarr3Dataset *copy_;
     GDALDataType type_;
-    int size_; /* bytes of a sample */
+    int size_;                        /* bytes of a sample */
     PieceShape shape_ = {};           /* known once it is known whether tiles are moved */
     std::unique_ptr<TileCopy> tiles_; /* null: all is decoded */
     size_t moved_ = 0;                /* tiles */
