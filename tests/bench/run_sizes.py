@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Large rasters into each format and back, by gdal_translate and gdalmdimtranslate: time, size and peak of memory.
-Prints Markdown.
+"""Large rasters into each format and back, by gdal_translate and gdalmdimtranslate: seconds of processors, size and
+peak of memory. Prints Markdown.
 
-    run_sizes.py BUILD_DIRECTORY [--data DIRECTORY] [--side N] [--rounds N] [--only WORD]
+    run_sizes.py BUILD_DIRECTORY [--data DIRECTORY] [--side N] [--rounds N] [--only WORD] [--formats NAME,NAME]
 
 picture    side x side, three bands of bytes
 dem        side x side, Float32
@@ -12,15 +12,14 @@ cube       24 x 10 x side / 20 x side / 20 Float32, four dimensions, from netCDF
 
 All are written with zstd of level 3; sources are tiled GeoTIFFs (deflate), so that no copy moves encoded tiles. The
 side of 20000 takes some 8 GB in --data (else BUILD_DIRECTORY/bench-sizes) and most of an hour; --side 2000 shows in a
-minute that all of it works. The least time and memory of all rounds count. GDAL's own Zarr driver is there where it
-writes shards (3.13)."""
+minute that all of it works. Formats take turns in each round; the least time and memory of all rounds count, and the
+time is that of all threads, user and system. GDAL's own Zarr driver is there where it writes shards (3.13)."""
 
 import argparse
 import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 TIFF = "-co TILED=YES -co COMPRESS=ZSTD -co ZSTD_LEVEL=3 -co BIGTIFF=IF_SAFER"
@@ -72,14 +71,13 @@ for step in range(24):
 
 
 def run(command):
-    """Seconds, and MB at the peak."""
-    begun = time.perf_counter()
+    """Seconds of processors, and MB at the peak."""
     process = subprocess.Popen(command)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit(f"{' '.join(map(str, command))}: failed")
-    return time.perf_counter() - begun, usage.ru_maxrss / 1000
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
 
 
 def size(path):
@@ -91,17 +89,25 @@ def remove(path):
     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
-def measure(program, source, target, back, options, rounds):
-    """The row of one format: there, size, and back."""
-    rows = []
-    for _ in range(rounds):
-        remove(target)
-        there = run([program, "-q", *options, source, target])
-        remove(back[1])
-        rows.append((*there, *run([program, "-q", *back[0].split(), target, back[1]])))
+def measure(program, source, target, back, options):
+    """One turn of one format: there, size, and back."""
+    remove(target)
+    seconds, peak = run([program, "-q", *options, source, target])
     remove(back[1])
-    best = [min(column) for column in zip(*rows)]
-    return best[0], size(target), best[1], best[2], best[3]
+    row = (seconds, size(target), peak, *run([program, "-q", *back[0].split(), target, back[1]]))
+    remove(back[1])
+    remove(target)
+    return row
+
+
+def formats_of(case, own, wanted):
+    """Names, suffixes and options."""
+    for driver, (suffix, words) in (CUBES if case == "cube" else FORMATS).items():
+        # netCDF has a variable for each band, which gdal_translate does not put together again.
+        if driver == "Zarr" and not own or driver == "netCDF" and case in ("picture", "stack"):
+            continue
+        if not wanted or driver in wanted:
+            yield driver, suffix, words.format(**CASES.get(case, {})).split()
 
 
 def has_own_shards():
@@ -126,13 +132,14 @@ def main():
     parser.add_argument("--side", type=int, default=20000)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--only", default="")
+    parser.add_argument("--formats", type=lambda text: text.split(","))
     options = parser.parse_args()
     data = options.data or options.build / "bench-sizes"
     data.mkdir(parents=True, exist_ok=True)
     os.environ["GDAL_DRIVER_PATH"] = str(options.build.resolve() / "gdal-driver/plugins")
     os.environ.setdefault("GDAL_NUM_THREADS", "2")
     own = has_own_shards()
-    print("| raster | format | write, s | size, MB | peak, MB | read, s | peak, MB |\n"
+    print("| raster | format | write, s of processors | size, MB | peak, MB | read, s of processors | peak, MB |\n"
           "| --- | --- | --- | --- | --- | --- | --- |")
     for case in (*CASES, "cube"):
         if options.only not in case:
@@ -140,16 +147,15 @@ def main():
         source = source_of(case, options.side, data)
         program = "gdalmdimtranslate" if case == "cube" else "gdal_translate"
         back = ("-of netCDF", data / "back.nc") if case == "cube" else ("-of GTiff " + TIFF, data / "back.tif")
-        for driver, (suffix, words) in (CUBES if case == "cube" else FORMATS).items():
-            # netCDF has a variable for each band, which gdal_translate does not put together again.
-            if driver == "Zarr" and not own or driver == "netCDF" and case in ("picture", "stack"):
-                continue
-            target = data / f"out.{suffix}"
-            words = words.format(**CASES.get(case, {})).split()
-            row = measure(program, source, target, back, ["-of", driver, *words], options.rounds)
+        turns = {}
+        for _ in range(options.rounds):
+            for driver, suffix, words in formats_of(case, own, options.formats):
+                row = measure(program, source, data / f"out.{suffix}", back, ["-of", driver, *words])
+                turns.setdefault(driver, []).append(row)
+        for driver, rows in turns.items():
+            row = [min(column) for column in zip(*rows)]
             print(f"| {case} | {driver} | {row[0]:.2f} | {row[1]:.0f} | {row[2]:.0f} | {row[3]:.2f} | {row[4]:.0f} |",
                   flush=True)
-            remove(target)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@
  * small enough for a window, and large enough to compress and to decode in one task. Shards keep
  * the number of files low where it would matter, and are small enough to be gathered in memory
  * several at a time; small arrays stay without, since a chunk of its own can be written without
- * reading its neighbours.
+ * reading its neighbours. Shards of planes are longer along rows: most programs make rasters row by
+ * row, and what they gather at once is a row of shards.
  */
 #include "util/checked.h"
 #include "zarrbridge/conventions.h"
@@ -19,6 +20,7 @@
 #define SMALLEST_EDGE UINT64_C(64)        /* of a window that would be larger than that */
 #define SHARD_BYTES (UINT64_C(32) << 20)  /* at least; less than twice that */
 #define SHARDED_ABOVE (UINT64_C(256) << 20)
+#define ROW_CHUNKS 8 /* at most, for each along columns of a plane's shard */
 
 /* Saturates. */
 static uint64_t bytes_of(uint32_t ndim, const uint64_t *shape, uint32_t element_size) {
@@ -104,12 +106,13 @@ static bool is_plane(const growth *g, uint32_t d) {
     return g->roles && g->roles[d] == ZB_ROLE_PLANE;
 }
 
-/* True if dimension d grows before `other`. Planes grow first, then the one that has the fewest
+/* True if dimension d grows before `other`, which comes before it. Planes grow first, along rows
+   until these have eight times as many chunks as columns; then the dimension that has the fewest
    chunks, then the last one, along which elements are neighbours in memory. */
 static bool grows_before(const growth *g, uint32_t d, uint32_t other) {
     if (is_plane(g, d) != is_plane(g, other))
         return is_plane(g, d);
-    return g->times[d] <= g->times[other];
+    return g->times[d] < (is_plane(g, d) ? ROW_CHUNKS : 2) * g->times[other];
 }
 
 static bool grow(growth *g) {

@@ -185,11 +185,13 @@ static enum zb_code request_leaves(zb__chunk_read *chunk_read, zb__version_state
                          ? NULL
                          : find_held(chunk_read, zb__leaf_begin(leaf), zb__leaf_length(leaf));
     zb__ranged_read_list ranged_reads = {0};
-    const zb__coalesce_rule rule = {.gap = hints->gap,
-                                    .reach = zb__store_coalesce_reach(zb__node_store(chunk->node)),
+    const uint64_t reach = zb__store_coalesce_reach(zb__node_store(chunk->node));
+    const bool is_ahead = chunk_read->is_ahead; /* then the share of unwanted bytes counts always */
+    const zb__coalesce_rule rule = {.gap = is_ahead ? 0 : hints->gap,
+                                    .reach = is_ahead && reach < hints->gap ? hints->gap : reach,
                                     .most = part,
                                     .spare = chunk_read->spare,
-                                    .requests = chunk_read->share,
+                                    .requests = is_ahead ? 1 : chunk_read->share,
                                     .looks_up = is_certain(version),
                                     .joins_raw = true};
     if (!code)
@@ -438,6 +440,13 @@ void zb__chunk_request_again(zb__chunk_request *request) {
 
 /* ---- Life --------------------------------------------------------------------------------- */
 
+static bool is_read_ahead(const zb__stored_chunk *chunk) {
+    const zb__piece *piece = chunk->pieces;
+    while (piece && piece->target->is_ahead)
+        piece = piece->next;
+    return !piece;
+}
+
 zb__chunk_read *zb__chunk_read_new(zb__stored_chunk *chunk, size_t count, size_t in_flight,
                                    zb__chunk_request_list *more) {
     zb__chunk_read *chunk_read = calloc(1, sizeof *chunk_read);
@@ -446,6 +455,7 @@ zb__chunk_read *zb__chunk_read_new(zb__stored_chunk *chunk, size_t count, size_t
     chunk_read->chunk = chunk;
     chunk_read->spare = ZB__SPARE_BYTES / count;
     chunk_read->share = in_flight > count ? in_flight / count : 1;
+    chunk_read->is_ahead = is_read_ahead(chunk);
     pthread_mutex_init(&chunk_read->turn, NULL);
     if (new_request(chunk_read, ZB__REQUEST_START, more, NULL))
         return chunk_read;

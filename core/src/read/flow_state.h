@@ -90,6 +90,7 @@ struct zb__chunk_read {
     size_t indexes; /* asked for and not expanded; under `turn` */
     uint64_t spare; /* bytes that may still come in vain, to save requests; likewise */
     size_t share;   /* requests under way at once, while the flow's others have as many */
+    bool is_ahead;  /* all of its pieces are */
     zb__chunk_request_list later; /* for when the object has been opened; used by one step
                                      alone */
     bool never_whole;             /* the object is too large to be read whole */

@@ -23,6 +23,7 @@ typedef struct zb__target {
     zb_dtype dtype;
     zb_values *values; /* holds what elements of variable length point at; NULL for numbers */
     bool stream;       /* large output: use non-temporal stores */
+    bool is_ahead;     /* as in zb_read */
 } zb__target;
 
 typedef struct zb__piece {

@@ -52,8 +52,10 @@ static enum zb_code piece_of(const zb_read *read, zb__arena *arena, zb__target *
     code = zb__box_piece(&selection, arena, out, empty, &bytes, err);
     if (code != ZB_OK)
         return code;
-    *target = (zb__target){
-        .dtype = read->view.dtype, .values = read->view.values, .stream = bytes >= STREAM_BYTES};
+    *target = (zb__target){.dtype = read->view.dtype,
+                           .values = read->view.values,
+                           .stream = bytes >= STREAM_BYTES,
+                           .is_ahead = read->is_ahead};
     (*out)->target = target;
     (*out)->dst = read->view.data;
     return ZB_OK;

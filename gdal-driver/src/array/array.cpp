@@ -46,6 +46,7 @@ enum zb_code Array::read(const std::vector<BoxRead> &boxes, zb_dtype memory, zb_
         next.count = read.place.box.count.data();
         next.step = read.place.box.step.empty() ? nullptr : read.place.box.step.data();
         next.view = {read.data, memory, read.place.strides.data(), read.values};
+        next.is_ahead = read.is_ahead;
         reads.push_back(next);
     }
     if (reads.empty())

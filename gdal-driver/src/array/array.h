@@ -35,6 +35,7 @@ struct BoxRead {
     MemoryBox place;
     void *data;
     zb_values *values = nullptr; /* of elements of variable length */
+    bool is_ahead = false;       /* as in zb_read */
 };
 
 class Array {

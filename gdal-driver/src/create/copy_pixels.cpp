@@ -4,9 +4,11 @@
  * once and straight from the piece. While one piece is encoded and stored by the core's threads,
  * this thread reads the next one: two buffers.
  *
- * Pieces are as wide as the raster when that fits their budget. Many sources are stored by rows,
- * and narrower pieces would decode each of their rows several times, unless GDAL's cache keeps what
- * they have decoded: then pieces are no larger than chunks want.
+ * Many sources are stored by rows, and pieces narrower than the raster would decode each of their
+ * rows several times, unless GDAL's cache keeps what they have decoded: then pieces are no larger
+ * than chunks want. Where it has no room, pieces are rows of blocks, as wide as the raster, and the
+ * writer gathers shards from them; where a row of shards has no room there either, pieces are as
+ * wide as their budget lets them.
  */
 #include "create/copy_pixels.h"
 
@@ -50,7 +52,7 @@ class PixelCopy {
 
   private:
     uint64_t bytes(int width, int height, int bands) const;
-    bool is_source_cached(int height) const;
+    bool is_cached(int height) const;
     PieceShape choose_shape() const;
     Spacings spacings(const Piece &piece) const;
     void forget_source(int y);
@@ -63,8 +65,8 @@ class PixelCopy {
     GDALDataset *source_;
     Zarr3Dataset *copy_;
     GDALDataType type_;
-    int size_; /* bytes of a sample */
-    PieceShape shape_;
+    int size_;                        /* bytes of a sample */
+    PieceShape shape_ = {};           /* known once it is known whether tiles are moved */
     std::unique_ptr<TileCopy> tiles_; /* null: all is decoded */
     size_t moved_ = 0;                /* tiles */
     Piece *written_ = nullptr;        /* by the other thread */
@@ -76,7 +78,7 @@ class PixelCopy {
 
 PixelCopy::PixelCopy(GDALDataset *source, Zarr3Dataset *copy)
     : source_(source), copy_(copy), type_(copy->GetRasterBand(1)->GetRasterDataType()),
-      size_(GDALGetDataTypeSizeBytes(type_)), shape_(choose_shape()) {
+      size_(GDALGetDataTypeSizeBytes(type_)) {
 }
 
 uint64_t PixelCopy::bytes(int width, int height, int bands) const {
@@ -93,11 +95,9 @@ static int multiple(int unit, uint64_t room, int extent) {
         std::min<uint64_t>(count * static_cast<uint64_t>(unit), static_cast<uint64_t>(extent)));
 }
 
-/* True if GDAL's cache has room for so many rows of the source, all bands, beside others. A store
-   is better read by whole rows, which take no cache. */
-bool PixelCopy::is_source_cached(int height) const {
-    return dynamic_cast<Zarr3Dataset *>(source_) == nullptr &&
-           bytes(copy_->layout().width, height, copy_->layout().bands) <= cache_limit() / 2;
+/* True if GDAL's cache has room for so many rows of the source, all bands, beside others. */
+bool PixelCopy::is_cached(int height) const {
+    return bytes(copy_->layout().width, height, copy_->layout().bands) <= cache_limit() / 2;
 }
 
 PieceShape PixelCopy::choose_shape() const {
@@ -118,7 +118,16 @@ PieceShape PixelCopy::choose_shape() const {
         unit_height =
             multiple(layout.block_height,
                      budget / bytes(unit_width, layout.block_height, unit_bands), layout.height);
-    const uint64_t most = is_source_cached(unit_height) ? kGoodPiece : budget;
+    /* A store is read by whole rows, which take no cache; tiles are moved by whole chunks. */
+    const bool is_store = dynamic_cast<Zarr3Dataset *>(source_) != nullptr;
+    const bool keeps_rows = !is_store && is_cached(unit_height);
+    if (!is_store && !keeps_rows && tiles_ == nullptr &&
+        bytes(layout.width, unit_height, layout.bands) <= budget) {
+        const uint64_t row = bytes(layout.width, layout.block_height, layout.bands);
+        return {layout.width, multiple(layout.block_height, kGoodPiece / 2 / row, unit_height),
+                layout.bands};
+    }
+    const uint64_t most = keeps_rows ? kGoodPiece : budget;
     PieceShape shape = {layout.width, unit_height, unit_bands};
     if (bytes(shape.width, unit_height, unit_bands) > most)
         shape.width =
@@ -240,6 +249,7 @@ static bool tell(double done, GDALProgressFunc progress, void *progress_data) {
 
 /* Bands are stepped through first: a source that keeps them together has them in its cache. */
 bool PixelCopy::run(GDALProgressFunc progress, void *progress_data) {
+    shape_ = choose_shape();
     const Layout &layout = copy_->layout();
     const auto steps = [](int extent, int step) { return int64_t{extent - 1} / step + 1; };
     const int64_t across = steps(layout.width, shape_.width);

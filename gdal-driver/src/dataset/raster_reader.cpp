@@ -189,6 +189,12 @@ class BlockBatch {
         return reads_.size();
     }
 
+    /* The program may want some of the blocks, and has not said so. */
+    void call_ahead() {
+        for (BoxRead &read : reads_)
+            read.is_ahead = true;
+    }
+
     /* To be read last of all, because making room in the cache may push changed blocks into the
        writer. */
     const std::vector<BoxRead> &reads() const {
@@ -254,7 +260,7 @@ std::vector<int> RasterReader::choose_bands(int band, const BlockRange &wanted,
 ReadAhead::Plan RasterReader::plan_blocks(int band, int block_x, int block_y,
                                           const BlockRange &wanted, uint64_t block_bytes) {
     if (!looks_ahead())
-        return {wanted, wanted.number(block_x, block_y), wanted.count()};
+        return {wanted, wanted.number(block_x, block_y), wanted.count(), false};
     const ReadAhead::Bounds bounds = {
         all_blocks(), (layout().shard_height + layout().block_height - 1) / layout().block_height,
         std::min(kMostAhead, cache_limit() / 4) / std::max<uint64_t>(block_bytes, 1),
@@ -272,12 +278,21 @@ void RasterReader::advise(int band, const Window &window, int buffer_width, int 
                             : std::nullopt);
 }
 
-RasterReader::AdviseAll::AdviseAll(RasterReader *reader, int band)
-    : reader_(reader), outer_(reader->ahead_.exchange({reader->all_blocks(), {band}})) {
+RasterReader::AdviseAll::AdviseAll(RasterReader *reader, int band) : reader_(reader), band_(band) {
+    ReadAhead::Advice advice = {reader->all_blocks(), {band}, false};
+    if (reader->last_band_ && *reader->last_band_ < band) {
+        for (const int mate : reader->layout().shard_mates(band)) {
+            if (mate > band)
+                advice.bands.insert(mate);
+        }
+        advice.is_guess = advice.bands.size() > 1;
+    }
+    outer_ = reader->ahead_.exchange(advice);
 }
 
 RasterReader::AdviseAll::~AdviseAll() {
     reader_->ahead_.exchange(outer_);
+    reader_->last_band_ = band_;
 }
 
 /* The share of the request under way that is done when this number of its blocks, from this one
@@ -322,6 +337,8 @@ enum zb_code RasterReader::load_block(int band, int block_x, int block_y, void *
     uint64_t next = plan.first + 1;
     for (; room && next < plan.end; next++)
         add_bands(plan.range.x_of(next), plan.range.y_of(next), true);
+    if (plan.is_guess)
+        batch.call_ahead();
     return batch.drop(read_boxes(batch.reads(), exchange_dtype(raster_->node(), type),
                                  done_with(block_x, block_y, 0),
                                  done_with(block_x, block_y, next - plan.first), err));

@@ -40,7 +40,8 @@ class RasterReader {
     /* A program is going to read the window of a band, into a buffer of that size. */
     void advise(int band, const Window &window, int buffer_width, int buffer_height);
 
-    /* While it lives, a program goes through a whole band. */
+    /* While it lives, a program goes through a whole band. If it has gone through an earlier one
+       before, it will want the later ones, too. */
     class AdviseAll {
       public:
         AdviseAll(RasterReader *reader, int band);
@@ -50,6 +51,7 @@ class RasterReader {
 
       private:
         RasterReader *reader_;
+        int band_;
         ReadAhead::Advice outer_;
     };
 
@@ -113,6 +115,7 @@ class RasterReader {
     Zarr3Dataset *raster_;
     std::optional<Wanted> expected_; /* by the request under way */
     ReadAhead ahead_;
+    std::optional<int> last_band_; /* that a program has gone through as a whole */
     Listener *listener_ = nullptr; /* of the request under way */
 };
 

@@ -10,6 +10,7 @@ void ReadAhead::advise(int band, const std::optional<BlockRange> &blocks) {
     if (!(advice_.blocks == blocks))
         advice_.bands.clear();
     advice_.blocks = blocks;
+    advice_.is_guess = false;
     advice_.bands.insert(band);
 }
 
@@ -60,7 +61,7 @@ ReadAhead::Plan ReadAhead::plan(int band, int x, int y, const BlockRange &wanted
         range.x0 = wanted.x0;
         range.x1 = wanted.x1;
     }
-    Plan plan = {range, range.number(x, y), 0};
+    Plan plan = {range, range.number(x, y), 0, false};
     const Run *run = run_at(band, plan);
     const uint64_t needed = range.number(wanted.x1, wanted.y1) + 1 - plan.first;
     const uint64_t bands = std::max<uint64_t>(runs_.size(), 1);
@@ -77,6 +78,7 @@ ReadAhead::Plan ReadAhead::plan(int band, int x, int y, const BlockRange &wanted
     if (advice || total >= range.width())
         plan.end = between_shards(plan, plan.first + needed - 1, bounds.most_held / bands,
                                   bounds.shard_height);
+    plan.is_guess = advice ? advice_.is_guess : plan.end > plan.first + needed;
     if (plan.end < range.count())
         runs_[band] = {range, plan.end, plan.end - plan.first, total + plan.end - plan.first};
     else

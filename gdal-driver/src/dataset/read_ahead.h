@@ -23,6 +23,7 @@ class ReadAhead {
     struct Plan {
         BlockRange range;
         uint64_t first, end;
+        bool is_guess; /* nobody has said that the blocks will be read */
     };
 
     /* Of the raster, in blocks. */
@@ -41,6 +42,7 @@ class ReadAhead {
     struct Advice {
         std::optional<BlockRange> blocks;
         std::set<int> bands;
+        bool is_guess = false; /* some of the bands are */
     };
 
     /* These blocks of one more band. */
