@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The accessor `zarrbridge` of xarray's datasets: writing into variables that a store has (xarray.py)."""
+import functools
 import os
 import warnings
 
@@ -12,6 +13,26 @@ _MEANING = ("scale_factor", "add_offset", "_FillValue", "missing_value")
 
 def _same(one, other):
     return one is other or bool(np.all(np.asarray(one == other) | ((one != one) & (other != other))))
+
+
+def _store_as(name, raw, given, encoded):
+    """Encoded numbers in the type of the store. xarray and NumPy let integers wrap, and make some integer of NaN."""
+    stored = encoded.astype(raw.dtype)
+    scale, offset = raw.attrs.get("scale_factor"), raw.attrs.get("add_offset")
+    if scale is None and offset is None:
+        meant, step = stored, 1
+    else:
+        step = abs(1.0 if scale is None else scale)
+        meant = stored * (1.0 if scale is None else scale) + (0.0 if offset is None else offset)
+    is_nan = given != given
+    wrong = (meant != given) & ~is_nan
+    if given.dtype.kind == "f" or meant.dtype.kind == "f":
+        wrong &= ~(np.abs(meant - given.astype("f8")) <= 0.5000001 * step)
+    if "_FillValue" not in raw.attrs and "missing_value" not in raw.attrs:
+        wrong |= is_nan
+    if wrong.any():
+        raise ValueError(f"{name} has {given[wrong].flat[0]}, which the store cannot hold as {raw.dtype}")
+    return stored
 
 
 class _Stored:
@@ -48,7 +69,14 @@ class _Stored:
                                  f"it, but with {encoded.attrs[key]!r}")
         if not np.can_cast(encoded.dtype, raw.dtype, "same_kind"):
             raise ValueError(f"{name} has values of {encoded.dtype}, and {raw.dtype} in the store")
-        return encoded
+        if raw.dtype.kind not in "iu" or variable.dtype.kind not in "iufb":
+            return encoded
+        store_as = functools.partial(_store_as, name, xarray.Variable((), np.zeros((), raw.dtype), raw.attrs))
+        if variable.chunks is None:
+            data = store_as(variable.values, encoded.values)
+        else:
+            data = variable.data.map_blocks(store_as, encoded.data, dtype=raw.dtype)
+        return xarray.Variable(encoded.dims, data, encoded.attrs, encoded.encoding)
 
     @staticmethod
     def _check_times(name, variable, encoded, raw):

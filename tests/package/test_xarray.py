@@ -125,6 +125,27 @@ fails("no dimension 0 that can grow", lambda: more.zarrbridge.append("y.zarr", "
 """, tmp_path)
 
 
+def test_numbers_that_the_store_cannot_hold(python, tmp_path):
+    """xarray packs and converts without a look at the range of the type."""
+    run(python, """
+make()
+xr.Dataset({"n": (("time",), np.arange(3, dtype="i1"))}).to_netcdf("n.zarr", engine="h5netcdf", unlimited_dims=["time"])
+for chunk in False, True:
+    def append(values, path, name, dims):
+        new = xr.Dataset({name: (dims, values)}) if name == "n" else dataset(3, 1).assign(t=(dims, values))
+        new = new.chunk(time=1) if chunk else new
+        return lambda: new.zarrbridge.append(path, "time")
+    fails("n has 300, which the store cannot hold as int8", append([300], "n.zarr", "n", ("time",)))
+    fails("n has -129.0", append([-129.0], "n.zarr", "n", ("time",)))
+    fails("n has nan", append([np.nan], "n.zarr", "n", ("time",)))
+    many = append(np.full((1, 6), 9e3), "x.zarr", "t", ("time", "x"))
+    fails("t has 9000.0, which the store cannot hold as int16", many)
+    append([-128.0], "n.zarr", "n", ("time",))()
+    append(np.full((1, 6), np.nan), "x.zarr", "t", ("time", "x"))()
+assert xr.open_dataset("n.zarr", engine="zarr", consolidated=False).n.values.tolist()[3] == -128
+""", tmp_path)
+
+
 def test_groups(python, tmp_path):
     run(python, """
 dataset(0, 3).to_netcdf("x.zarr", engine="h5netcdf", unlimited_dims=["time"], group="a/b")
