@@ -103,6 +103,7 @@ class Read(c.Structure):
         ("count", c.POINTER(c.c_uint64)),
         ("step", c.POINTER(c.c_uint64)),
         ("view", View),
+        ("is_ahead", c.c_bool),
     ]
 
 

@@ -11,8 +11,8 @@ SOURCE = Path(__file__).parents[2] / "hdf5-vol/src"
 # second layer are the subjects of an open file: each node has parts of most of them, and the sources among them call
 # each other in no circle (core/layers).
 LAYERS = [{"hdf5", "types"},
-          {"file", "tree", "waiting", "links", "scales", "netcdf", "dataset", "attributes", "objects"}, {"data"},
-          {"create"}, {"copy", "encoded"}, {"callbacks", "ranks"}]
+          {"file", "tree", "waiting", "links", "scales", "netcdf", "dataset", "attributes", "objects"},
+          {"data", "exchange"}, {"create"}, {"copy", "encoded"}, {"callbacks", "ranks"}]
 FOLDERS = {folder for layer in LAYERS for folder in layer}
 
 # The structs that are made of parts: the header, the line above the parts, and what sources call one.

@@ -5,7 +5,7 @@
  * reaches the call that met it.
  */
 #include "data/code_points.h"
-#include "ranks/exchange.h"
+#include "exchange/exchange.h"
 #include "data/nested.h"
 #include "data/requests.h"
 #include "data/strings.h"

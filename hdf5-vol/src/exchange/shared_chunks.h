@@ -10,8 +10,8 @@
  * rank alone writes in it, or it stays incomplete, and its parts wait with the ranks that have
  * written them.
  */
-#ifndef ZARRBRIDGE_HDF5_VOL_RANKS_SHARED_CHUNKS_H
-#define ZARRBRIDGE_HDF5_VOL_RANKS_SHARED_CHUNKS_H
+#ifndef ZARRBRIDGE_HDF5_VOL_EXCHANGE_SHARED_CHUNKS_H
+#define ZARRBRIDGE_HDF5_VOL_EXCHANGE_SHARED_CHUNKS_H
 
 #include "zarrbridge/node.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which rank stores which chunk: see shared_chunks.h. */
-#include "ranks/shared_chunks.h"
+#include "exchange/shared_chunks.h"
 
 #include <stdlib.h>
 #include <string.h>

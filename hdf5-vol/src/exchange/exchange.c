@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Collective writes: see exchange.h. */
-#include "ranks/exchange.h"
+#include "exchange/exchange.h"
 
-#include "ranks/shared_chunks.h"
+#include "exchange/shared_chunks.h"
 #include "dataset/writers.h"
 #include "hdf5/errors.h"
 #include "objects/tokens.h"

@@ -18,8 +18,8 @@
  * the elements go through a work buffer (HDF5 converts them), are text of any length, or of a type
  * that a size and a kind do not tell (compounds), or a call has several datasets.
  */
-#ifndef ZARRBRIDGE_HDF5_VOL_RANKS_EXCHANGE_H
-#define ZARRBRIDGE_HDF5_VOL_RANKS_EXCHANGE_H
+#ifndef ZARRBRIDGE_HDF5_VOL_EXCHANGE_EXCHANGE_H
+#define ZARRBRIDGE_HDF5_VOL_EXCHANGE_EXCHANGE_H
 
 #include "data/transfer.h"
 #include "hdf5/mpi.h"
