@@ -35,7 +35,8 @@ typedef enum zb_code (*zb_node_edit_fn)(void *context, const zb_node *now, zb_no
 /* Changes a node's attributes: reads the node anew, and makes the edits that fn gives (none: *out
    is NULL), as zb_node_set_attributes. Where that finds another state than fn did (ZB_ECONFLICT, or
    ZB_ENOTFOUND for an attribute to remove), it begins again, ten times at most; then that is the
-   error: the node was deleted, moved or made anew, or others change it all the time. */
+   error: the node was deleted, moved or made anew, or others change it all the time. *err is left
+   alone where an attempt succeeds. */
 ZB_API enum zb_code zb_node_edit(const zb_node *node, zb_node_edit_fn fn, void *context,
                                  zb_node **out, zb_error *err);
 

@@ -64,9 +64,12 @@ static enum zb_code try_once(const zb_node *node, zb_node_edit_fn fn, void *cont
 enum zb_code zb_node_edit(const zb_node *node, zb_node_edit_fn fn, void *context, zb_node **out,
                           zb_error *err) {
     enum zb_code code = ZB_OK;
+    zb_error why = {0}; /* of the last attempt: one that succeeds says nothing of those before */
     bool again = true;
     *out = NULL;
     for (int i = 0; i < ZB__EDIT_ATTEMPTS && again; i++)
-        code = try_once(node, fn, context, out, &again, err);
+        code = try_once(node, fn, context, out, &again, &why);
+    if (code && err)
+        *err = why;
     return code;
 }

@@ -214,7 +214,10 @@ enum zb_code zb_array_extend(const zb_node *array, const uint64_t *shape, zb_nod
                              zb_error *err) {
     const bool has_locks = array->hierarchy->store->hints.is_local;
     enum zb_code code = ZB_ECONFLICT;
+    zb_error why = {0}; /* as in zb_node_edit */
     for (int left = has_locks ? 1 : ZB__EDIT_ATTEMPTS; left > 0 && code == ZB_ECONFLICT; left--)
-        code = change_shape(array, shape, true, out, err);
+        code = change_shape(array, shape, true, out, &why);
+    if (code && err)
+        *err = why;
     return code;
 }

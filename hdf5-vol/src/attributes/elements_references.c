@@ -47,7 +47,7 @@ enum zb_code vol_reference_text(const vol_form *form, const void *element, char 
 bool vol_reference_parse(const vol_form *form, const char *text, void *element) {
     zb_error err = {0};
     char *moved = form->by_path ? NULL : vol_moved_path(form->file, text, &err);
-    if (err.code)
+    if (!form->by_path && !moved && err.code)
         return false;
     const char *path = form->by_path ? text : moved;
     uint64_t token = path ? vol_token_of_path(path) : 0;

@@ -122,12 +122,9 @@ static char *to_copied(vol_scale_paths *paths, const char *text) {
     const vol_copies *copies = self->copies;
     const vol_node *old = vol_place_node(self->original, text);
     const vol_node *now = old ? copies->copy_of(copies->context, old) : NULL;
-    char *way = NULL;
     if (old && !now && !vol_place_is_below(old, copies->top))
         now = old;
-    if (now && now->file == paths->dataset->file && !paths->error.code)
-        (void)vol_place_text(paths->dataset, now, NULL, &way, &paths->error);
-    return way;
+    return now && now->file == paths->dataset->file ? vol_scale_paths_way(paths, now) : NULL;
 }
 
 /* An entry whose value has references, with these converted. */

@@ -84,12 +84,17 @@ static char *to_open_file(vol_scale_paths *self, const char *text) {
     return node && node->kind == VOL_DATASET ? strdup(node->path) : NULL;
 }
 
+char *vol_scale_paths_way(vol_scale_paths *how, const vol_node *scale) {
+    char *way = NULL;
+    zb_error why = {0};
+    if (!how->error.code && vol_place_text(how->dataset, scale, NULL, &way, &why) != ZB_OK)
+        how->error = why;
+    return way;
+}
+
 static char *to_way(vol_scale_paths *self, const char *path) {
     const vol_node *node = vol_node_find(self->dataset->file->root, path, NULL);
-    char *text = NULL;
-    if (node && node->kind == VOL_DATASET && !self->error.code)
-        (void)vol_place_text(self->dataset, node, NULL, &text, &self->error);
-    return text;
+    return node && node->kind == VOL_DATASET ? vol_scale_paths_way(self, node) : NULL;
 }
 
 enum zb_code vol_scale_paths_store(vol_node *dataset, const zb_json *value, char **out,

@@ -14,8 +14,11 @@
 typedef struct vol_scale_paths {
     vol_node *dataset; /* from which the ways lead */
     char *(*convert)(struct vol_scale_paths *self, const char *text);
-    zb_error error; /* of `convert` */
+    zb_error error; /* of `convert`; no code: none */
 } vol_scale_paths;
+
+/* The way to a scale, for `convert`: malloc'ed; NULL after an error, which is noted. */
+char *vol_scale_paths_way(vol_scale_paths *how, const vol_node *scale);
 
 /* The value of an attribute with references, as JSON text (malloc'ed). What leads nowhere is left
    out of lists. */

@@ -53,12 +53,13 @@ static enum zb_code remove_once(void *context, const zb_node *now, zb_node_edits
 static void it_begins_again_while_others_change_it(void **state) {
     zb_hierarchy *hierarchy;
     zb_node *changed;
-    zb_error err;
+    zb_error err = {0};
     (void)state;
     ASSERT_OK(zb_hierarchy_new_mem("edit", &hierarchy, &err), err);
     zb_node *node = store_group(hierarchy, "", NULL);
     counter c = {.node = node, .others = 3};
     ASSERT_OK(zb_node_edit(node, add_one, &c, &changed, &err), err);
+    assert_int_equal(err.code, ZB_OK); /* nothing of the attempts before */
     assert_int_equal(c.calls, 4);
     assert_string_equal(zb_json_number(zb_json_get(zb_node_attributes(changed), "n")), "301");
     zb_node_release(changed);
