@@ -27,9 +27,9 @@ typedef struct zb_read {
     const uint64_t *count; /* [ndim] elements; NULL for the rest of each dimension */
     const uint64_t *step;  /* [ndim], at least 1; NULL for all ones */
     zb_view view;
-    bool
-        is_ahead; /* nobody has asked for it yet: of a store on the network fewer requests are worth
-                      more bytes than elsewhere, up to three eighths of what comes */
+    /* Nobody has asked for it yet: of a store on the network fewer requests are worth more bytes
+       than elsewhere, up to three eighths of what comes. */
+    bool is_ahead;
 } zb_read;
 
 /* Reads `count` boxes, of one array or several, as one plan: a chunk that several boxes touch is

@@ -129,8 +129,10 @@ static enum zb_code tell_group(zb_hierarchy *hierarchy, const char *path, going 
     enum zb_code code = zb_node_open(hierarchy, path, &group, &why);
     if (code == ZB_ENOTFOUND)
         return ZB_OK; /* a group that is nothing but a path keeps no track */
+    if (code && err)
+        *err = why;
     if (code)
-        return zb_fail(err, code, "%s", why.message);
+        return code;
     code = zb_node_edit(group, tell, &what, &changed, err);
     zb_node_release(changed);
     zb_node_release(group);
