@@ -141,7 +141,7 @@ def _write(stored, encoded, region, compute):
     import h5py
     from zarrbridge.dask import H5Target
 
-    later, targets, places = [], [], []
+    later, names, places = [], [], []
     with h5py.File(stored.path, "r+", driver="zarr") as file:
         for name, variable in encoded.items():
             place = tuple(region.get(dim, slice(None)) for dim in variable.dims)
@@ -149,10 +149,11 @@ def _write(stored, encoded, region, compute):
                 file[stored.name(name)][place] = variable.values
             else:
                 later.append(variable.data)
+                names.append(name)
                 places.append(place)
     if not later:
         return None
-    targets = [H5Target(stored.path, stored.name(name)) for name, v in encoded.items() if v.chunks is not None]
+    targets = [H5Target(stored.path, stored.name(name)) for name in names]
     import dask.array
 
     return dask.array.store(later, targets, regions=places, lock=False, compute=compute)
