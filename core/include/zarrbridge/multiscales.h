@@ -301,19 +301,6 @@ ZB_API bool zb_aside_is_abandoned(const char *name);
 ZB_API bool zb_coordinate_is_regular(const double *values, uint64_t count, zb_dtype dtype,
                                      double *first, double *step);
 
-/* ---- Removing levels ------------------------------------------------------------------------ */
-
-/* Removes made levels, by the paths of their arrays: first their data, then their entries in the
-   list. A process that is killed between leaves entries that lead to nothing, which readers pass
-   over. Change errors. */
-ZB_API enum zb_code zb_levels_remove(zb_hierarchy *hierarchy, const zb_level_places *places,
-                                     const zb_strings *levels, zb_error *err);
-
-/* Removes the levels of an array that are on no list: a killed process has left them. Those that a
-   process is making stay. Change errors. */
-ZB_API enum zb_code zb_levels_remove_lost(zb_hierarchy *hierarchy, const char *array,
-                                          const zb_pyramid *pyramid, zb_error *err);
-
 #ifdef __cplusplus
 }
 #endif

@@ -168,11 +168,6 @@ enum zb_code zb__levels_remove(zb_hierarchy *hierarchy, const zb_level_places *p
     return code;
 }
 
-enum zb_code zb_levels_remove(zb_hierarchy *hierarchy, const zb_level_places *places,
-                              const zb_strings *levels, zb_error *err) {
-    return zb__levels_remove(hierarchy, places, levels, NULL, err);
-}
-
 /* True if the child is in the making by no process any more, and empty. */
 static bool is_begun(const zb_level_places *places, const zb_child *child) {
     zb_children inside = {.count = 0};
@@ -211,8 +206,8 @@ static bool is_lost(zb_hierarchy *hierarchy, const zb_level_places *places,
     return lost;
 }
 
-static enum zb_code remove_lost_of(zb_hierarchy *hierarchy, const zb_level_places *places,
-                                   const zb_pyramid *pyramid, zb_error *err) {
+enum zb_code zb__levels_remove_lost(zb_hierarchy *hierarchy, const zb_level_places *places,
+                                    const zb_pyramid *pyramid, zb_error *err) {
     zb_node *above = NULL;
     zb_children siblings = {.count = 0};
     enum zb_code code = zb_node_open(hierarchy, places->above, &above, err);
@@ -228,23 +223,5 @@ static enum zb_code remove_lost_of(zb_hierarchy *hierarchy, const zb_level_place
     }
     zb_children_free(&siblings);
     zb_node_release(above);
-    return code;
-}
-
-/* The raster's pyramid, in a copy that zb__pyramid_complete may change. */
-enum zb_code zb_levels_remove_lost(zb_hierarchy *hierarchy, const char *array,
-                                   const zb_pyramid *pyramid, zb_error *err) {
-    zb_pyramid whole = *pyramid; /* zb__pyramid_complete replaces `group` of an empty one alone */
-    zb_level_places places = {.array = NULL};
-    whole.group = pyramid->group ? strdup(pyramid->group) : NULL;
-    enum zb_code code = pyramid->group && !whole.group
-                            ? zb__no_memory(err)
-                            : zb__pyramid_complete(&whole, hierarchy, array, err);
-    if (!code)
-        code = zb_level_places_find(&whole, array, &places, err);
-    if (!code)
-        code = remove_lost_of(hierarchy, &places, pyramid, err);
-    zb_level_places_clear(&places);
-    free(whole.group);
     return code;
 }

@@ -111,9 +111,16 @@ bool zb__level_extents(const zb_array_info *model, const uint64_t *shape, uint64
 void zb__level_coordinate(const double *values, uint64_t count, zb_dtype dtype, double *out,
                           uint64_t out_count);
 
-/* zb_levels_remove by a deleter. */
+/* Removes made levels, by the paths of their arrays: first their data, by `deleter` (NULL:
+   zb_node_delete), then their entries in the list. A process that is killed between leaves entries
+   that lead to nothing, which readers pass over. Change errors. */
 enum zb_code zb__levels_remove(zb_hierarchy *hierarchy, const zb_level_places *places,
                                const zb_strings *levels, const zb_deleter *deleter, zb_error *err);
+
+/* Removes the levels of an array that are on no list: a killed process has left them. Those that a
+   process is making stay. Change errors. */
+enum zb_code zb__levels_remove_lost(zb_hierarchy *hierarchy, const zb_level_places *places,
+                                    const zb_pyramid *pyramid, zb_error *err);
 
 /* Deletes a node. One that is not there, or not any more, is as good as deleted. */
 enum zb_code zb__companion_delete(zb_hierarchy *hierarchy, const zb_deleter *deleter,

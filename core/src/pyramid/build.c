@@ -233,7 +233,7 @@ static enum zb_code remove_stale(build *b, bool *any, zb_error *err) {
     }
     *any = !code && stale.count > 0;
     if (*any)
-        code = zb_levels_remove(raster->hierarchy, &raster->places, &stale, err);
+        code = zb__levels_remove(raster->hierarchy, &raster->places, &stale, NULL, err);
     zb_strings_clear(&stale);
     return code;
 }

@@ -34,10 +34,9 @@ enum zb_code zb_pyramid_remove(const zb_node *array, size_t *removed, zb_error *
         return code;
     code = find_made(&raster, &made, err);
     if (!code)
-        code = zb_levels_remove(raster.hierarchy, &raster.places, &made, err);
+        code = zb__levels_remove(raster.hierarchy, &raster.places, &made, NULL, err);
     if (!code)
-        code = zb_levels_remove_lost(raster.hierarchy, zb_node_path(raster.array), &raster.pyramid,
-                                     err);
+        code = zb__levels_remove_lost(raster.hierarchy, &raster.places, &raster.pyramid, err);
     if (removed)
         *removed = code ? 0 : made.count;
     zb_strings_clear(&made);

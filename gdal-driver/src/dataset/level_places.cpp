@@ -35,11 +35,11 @@ LevelPlaces::LevelPlaces(const Pyramid &pyramid, const std::string &array) {
 }
 
 std::string LevelPlaces::asset(const std::string &array) const {
-    return text_of(zb_level_asset(core(), array.c_str()));
+    return text_of(zb_level_asset(places_.get(), array.c_str()));
 }
 
 bool LevelPlaces::is_made(zb_hierarchy *hierarchy, const std::string &level) const {
-    return zb_level_is_made(core(), hierarchy, level.c_str());
+    return zb_level_is_made(places_.get(), hierarchy, level.c_str());
 }
 
 /* ---- Nodes ---- */

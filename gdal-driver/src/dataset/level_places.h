@@ -37,10 +37,6 @@ class LevelPlaces {
     /* True if the array at `level` was made to be a level of the raster. */
     bool is_made(zb_hierarchy *hierarchy, const std::string &level) const;
 
-    const zb_level_places *core() const {
-        return places_.get();
-    }
-
   private:
     std::shared_ptr<zb_level_places> places_;
     std::string above_;

@@ -144,18 +144,6 @@ LevelSize level_size(int width, int height, int factor) {
     return {factor, (width - 1) / step + 1, (height - 1) / step + 1};
 }
 
-enum zb_code remove_levels(zb_hierarchy *hierarchy, const LevelPlaces &places,
-                           const std::vector<std::string> &levels, zb_error *err) {
-    const StringsView paths(levels);
-    return zb_levels_remove(hierarchy, places.core(), &paths, err);
-}
-
-enum zb_code remove_lost_levels(zb_hierarchy *hierarchy, const std::string &array,
-                                const Pyramid &pyramid, zb_error *err) {
-    const PyramidView view(pyramid);
-    return zb_levels_remove_lost(hierarchy, array.c_str(), &view, err);
-}
-
 std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyramid) {
     const LevelPlaces places(pyramid, zb_node_path(array.get()));
     std::vector<std::string> made;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The properties of levels that are made by BuildOverviews() (gdaladdo), and their removal. */
+/* The properties of levels that are made by BuildOverviews() (gdaladdo), and what may be done to an array that has some. */
 #ifndef ZARR3_LEVELS_H
 #define ZARR3_LEVELS_H
 
@@ -41,14 +41,6 @@ LayoutEntry layout_entry(const LevelPlaces &places, const zb_node *raster,
                          const Layout &raster_layout, const zb_node *level,
                          const std::string &level_path, const Layout &level_layout,
                          const std::optional<GeoTransform> &transform);
-
-/* zb_levels_remove. */
-enum zb_code remove_levels(zb_hierarchy *hierarchy, const LevelPlaces &places,
-                           const std::vector<std::string> &levels, zb_error *err);
-
-/* zb_levels_remove_lost. */
-enum zb_code remove_lost_levels(zb_hierarchy *hierarchy, const std::string &array,
-                                const Pyramid &pyramid, zb_error *err);
 
 /* The levels on the list of the array's pyramid that were made of it. */
 std::vector<std::string> made_levels(const NodePtr &array, const Pyramid &pyramid);

@@ -15,6 +15,7 @@
 #include "dataset/dataset.h"
 #include "dataset/levels.h"
 #include "dataset/overview_builder.h"
+#include "zarrbridge/pyramid.h"
 
 namespace zarr3 {
 
@@ -57,7 +58,6 @@ void RasterLevels::open() {
         if (is_stale(raster_, level.get())) {
             CPLDebug("ZARR3", "level %s is left out: it is of another size of the raster",
                      zb_node_path(node.get()));
-            stale_.push_back(zb_node_path(node.get()));
             continue;
         }
         level->keep_no_sidecar();
@@ -178,41 +178,14 @@ enum zb_code RasterLevels::reopen(zb_error *err) {
     if (raster_->mask_if_open() != nullptr)
         raster_->mask_if_open()->levels().forget_list();
     levels_.clear();
-    stale_.clear();
     return raster_->reopen(err);
 }
 
 CPLErr RasterLevels::remove() {
-    std::vector<std::string> made;
-    for (Zarr3Dataset *level : list()) {
-        const std::string path = level->array().path();
-        if (!places().is_made(raster_->hierarchy().store.get(), path)) {
-            CPLError(CE_Failure, CPLE_NotSupported,
-                     "array /%s: its level /%s was made by another program as data of its own, and "
-                     "is not removed",
-                     raster_->array().path().c_str(), path.c_str());
-            return CE_Failure;
-        }
-        made.push_back(path);
-    }
-    return remove_made(made);
-}
-
-/* With those that are of the past. */
-CPLErr RasterLevels::remove_made(std::vector<std::string> made) {
-    zb_hierarchy *hierarchy = raster_->hierarchy().store.get();
-    for (const std::string &path : stale_) {
-        if (places().is_made(hierarchy, path))
-            made.push_back(path);
-    }
-    zb_error err;
-    const Pyramid pyramid = raster_->pyramid();
+    zb_error err, again;
     enum zb_code code = reopen(&err);
     if (code == ZB_OK)
-        code = remove_levels(hierarchy, {pyramid, raster_->array().path()}, made, &err);
-    if (code == ZB_OK)
-        code = remove_lost_levels(hierarchy, raster_->array().path(), pyramid, &err);
-    zb_error again;
+        code = zb_pyramid_remove(raster_->node(), nullptr, &err);
     const enum zb_code reopened = reopen(&again);
     if (code == ZB_OK && reopened == ZB_OK)
         return CE_None;

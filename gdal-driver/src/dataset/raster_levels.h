@@ -46,7 +46,7 @@ class RasterLevels {
     /* Both report their errors. What waits in the raster and its levels must have been flushed. */
     CPLErr build(const char *resampling, const std::vector<LevelSize> &sizes,
                  GDALProgressFunc progress, void *progress_data);
-    CPLErr remove();
+    CPLErr remove(); /* zb_pyramid_remove */
 
     /* Levels are made by this method when the dataset is closed, if pixels have been written. */
     void make_at_close(const std::string &resampling) {
@@ -67,13 +67,11 @@ class RasterLevels {
     bool follow_raster() const;
     enum zb_code update_places(const std::vector<Zarr3Dataset *> &levels, zb_error *err);
     enum zb_code reopen(zb_error *err);
-    CPLErr remove_made(std::vector<std::string> made);
 
     Zarr3Dataset *raster_;
     bool opened_ = false;
     std::vector<std::unique_ptr<Zarr3Dataset>> levels_; /* none for masks */
     std::vector<Zarr3Dataset *> list_;                  /* what list() gives */
-    std::vector<std::string> stale_;                    /* paths of levels that are none any more */
     std::string resampling_;                            /* of those to be made at the end, or "" */
 };
 
