@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The properties of levels that are made by BuildOverviews() (gdaladdo), and what may be done to an array that has some. */
+/* The properties of levels that are made by BuildOverviews() (gdaladdo), and what may be done to an
+   array that has some. */
 #ifndef ZARR3_LEVELS_H
 #define ZARR3_LEVELS_H
 
