@@ -204,7 +204,8 @@ static enum zb_code check_front(const zb__chunk_layout *layout, size_t count, zb
         code = zb__zstd_survey(in, size, &checksum, &content, err);
         if (code)
             return code;
-        if (!checksum && content == inside && inside != UINT64_MAX)
+        if (inside != UINT64_MAX && !checksum &&
+            (content == inside || zb__zstd_may_hold(in, size, inside)))
             return ZB_OK;
         break;
     default:
