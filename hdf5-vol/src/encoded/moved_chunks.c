@@ -20,7 +20,7 @@
    bytes. Beside local stores they stay in the processor's caches. */
 #define MOST_CHUNKS 8192
 #define MOST_BYTES ((uint64_t)64 << 20)
-#define MOST_BYTES_NEAR ((uint64_t)4 << 20)
+#define MOST_BYTES_NEAR ((uint64_t)2 << 20)
 
 static uint64_t most_bytes(const zb_node *array) {
     return zb_hierarchy_is_local(zb_node_hierarchy(array)) ? MOST_BYTES_NEAR : MOST_BYTES;
