@@ -233,7 +233,8 @@ bool zb__zstd_lacks_size(const uint8_t *in, size_t size) {
            read_frame_header(in, size, &frame, NULL) == ZB_OK && frame.content_size == SIZE_UNKNOWN;
 }
 
-/* The literals of a compressed block of so many bytes: what it decodes to at least (3.1.1.3.1.1). */
+/* The literals of a compressed block of so many bytes, which it decodes to at least
+   (3.1.1.3.1.1). */
 static uint64_t count_literals(const uint8_t *block, uint32_t size) {
     static const uint8_t header_sizes[2][4] = {{1, 2, 1, 3}, {3, 3, 4, 5}};
     static const uint8_t bits[2][4] = {{5, 12, 5, 20}, {10, 10, 14, 18}};

@@ -27,7 +27,7 @@ namespace zarr3 {
 
 /* Bytes of a piece, where pieces can be made larger without need. */
 static constexpr uint64_t kGoodPiece = uint64_t{32} << 20;
-/* The same of tiles that move between local files: what was read stays in the processor's caches. */
+/* The same of tiles that move between local files: they stay in the processor's caches. */
 static constexpr uint64_t kNearPiece = uint64_t{4} << 20;
 
 namespace {

@@ -19,8 +19,8 @@
 
 namespace zarr3 {
 
-/* Encoded tiles in memory, and their places in the copy's grid of innermost chunks. The memory stays
-   from one read to the next: the first touch of memory costs more than the read. */
+/* Encoded tiles in memory, and their places in the copy's grid of innermost chunks. The memory
+   stays from one read to the next: its first touch costs more than the read. */
 struct EncodedTiles {
     VsiMemory<char> data;
     uint64_t room = 0;             /* bytes of data */
