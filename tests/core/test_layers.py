@@ -30,7 +30,7 @@ PUBLIC = {
     "sys/staging": "store", "sys/store": "store", "sys/wrappers": "store", "chain_way": "codec", "array": "array",
     "hierarchy": "hierarchy", "sys/hierarchy": "hierarchy", "node": "node", "hdf5_extension": "extension",
     "gdal_extension": "extension",
-    "moved": "extension", "node_edit": "change",
+    "moved": "extension", "node_edit": "change", "hidden_chunks": "write",
     "read": "read", "encoded": "read", "write": "write", "file_shard": "write", "change": "change", "check": "check",
     "conventions": "conventions", "companions": "conventions", "multiscales": "conventions", "pyramid": "pyramid", "door": "door",
 }

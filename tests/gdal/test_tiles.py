@@ -2,11 +2,13 @@
 """Tiles of a GeoTIFF become chunks, or inner chunks of shards, without being encoded again, where
 the file's compression is the copy's codec. Pixels are always those of the source."""
 import random
+import struct
 
 import numpy as np
 import pytest
 import zarr
 from conftest import Errors, opened
+from numcodecs import Zstd
 from osgeo import gdal
 
 HEIGHT, WIDTH = 700, 900  # no multiples of a tile
@@ -264,6 +266,71 @@ def test_damaged_tiles_are_errors(tmp_path):
                                                         options=["COMPRESS=GZIP"])
     assert made is None and log.failures
     assert not (tmp_path / "a.zarr").exists()
+
+
+def put_tile(path, number, frame):
+    """Puts other bytes in place of a tile: behind the file's end."""
+    with open(path, "r+b") as file:
+        data = file.read()
+        start, = struct.unpack_from("<I", data, 4)
+        count, = struct.unpack_from("<H", data, start)
+        for entry in range(start + 2, start + 2 + 12 * count, 12):
+            tag, kind, tiles, place = struct.unpack_from("<HHII", data, entry)
+            size = {3: 2, 4: 4}.get(kind)
+            if tag in (324, 325):  # offsets, sizes
+                assert tiles > 2  # they lie elsewhere
+                file.seek(place + size * number)
+                file.write((len(data) if tag == 324 else len(frame)).to_bytes(size, "little"))
+        file.seek(len(data))
+        file.write(frame)
+
+
+def frame_of(content, checksum=False):
+    """A frame as libtiff makes it, which does not tell its size."""
+    frame = bytes(Zstd(3, checksum).encode(content))
+    sizes = {0: 1, 1: 2, 2: 4, 3: 8}[frame[4] >> 6]
+    assert frame[4] & 0x23 == 0x20  # a single segment, no dictionary
+    return frame[:4] + bytes([frame[4] & 4, 0x58]) + frame[5 + sizes:]
+
+
+def tile_frames(whole):
+    noise = random.Random(3).randbytes(len(whole) - 7)
+    return {
+        "whole": frame_of(whole),
+        "short": frame_of(whole[:-512]),
+        "long": frame_of(whole + whole[:512]),
+        "cut": frame_of(whole)[:-1],
+        "garbage": frame_of(whole) + b"garbage",
+        "noise": frame_of(noise),  # whose block tells that it is shorter
+        "sum": frame_of(whole, True)[:-1] + b"x",
+    }
+
+
+@pytest.mark.parametrize("case", ["whole", "short", "long", "cut", "garbage", "noise", "sum"])
+def test_frames_that_hold_something_else(tmp_path, case):
+    """Frames of no stated size are not decoded. None passes as whole: it is found by the conversion, or by
+    each reader of the copy."""
+    data = pixels(1, height=768, width=768)
+    source = make_tiff(tmp_path / "a.tif", data, "TILED=YES", "COMPRESS=ZSTD")
+    put_tile(source, 4, tile_frames(data[0, 256:512, 256:512].tobytes())[case])
+    target = tmp_path / "a.zarr"
+    with Errors() as log:
+        made = gdal.GetDriverByName("Zarr3").CreateCopy(str(target), gdal.Open(source), options=["SHARD=OFF"])
+        if made:
+            made.Close()
+    if case in ("cut", "noise", "sum"):
+        assert made is None and log.failures and not target.exists()
+        return
+    assert made and not log.failures
+    array = next(array for _, array in zarr.open_group(str(target), mode="r").arrays())
+    if case in ("short", "long"):
+        with pytest.raises(RuntimeError, match="c/1/1: zstd"):
+            opened(target).ReadAsArray()
+        with pytest.raises(Exception):
+            array[256:512, 256:512]
+        assert (array[:256] == data[0, :256]).all()
+    else:
+        assert (opened(target).ReadAsArray() == data[0]).all() and (array[...] == data[0]).all()
 
 
 def test_random_files_have_the_pixels_of_the_slow_way(tmp_path):

@@ -38,6 +38,7 @@
 #include "zarrbridge/error.h"
 #include "zarrbridge/file_shard.h"
 #include "zarrbridge/hdf5_extension.h"
+#include "zarrbridge/hidden_chunks.h"
 #include "zarrbridge/hierarchy.h"
 #include "zarrbridge/json.h"
 #include "zarrbridge/limits.h"

@@ -204,7 +204,8 @@ static enum zb_code check_front(const zb__chunk_layout *layout, size_t count, zb
         code = zb__zstd_survey(in, size, &checksum, &content, err);
         if (code)
             return code;
-        if (!checksum && content == inside && inside != UINT64_MAX)
+        if (inside != UINT64_MAX && !checksum &&
+            (content == inside || zb__zstd_may_hold(in, size, inside)))
             return ZB_OK;
         break;
     default:
@@ -275,11 +276,14 @@ bool zb__chain_is_fill(const zb__chain_change *c, const void *fill, zb__scratch 
     zb__elements elements = {0};
     if (c->way == ZB_CHAIN_NONE || from->is_variable || dtype.size > sizeof own ||
         (from->codec_count > 0 && size > c->from->decoded_size / FILL_RATIO + FILL_FRAME) ||
-        zb__chunk_layout_check_stored(c->from, size, NULL) != ZB_OK ||
-        open_elements(c, scratch, in, size, &elements, NULL) != ZB_OK)
+        zb__chunk_layout_check_stored(c->from, size, NULL) != ZB_OK)
+        return false;
+    const bool is_there = from->is_raw && size == c->from->decoded_size; /* as they are */
+    if (!is_there && open_elements(c, scratch, in, size, &elements, NULL) != ZB_OK)
         return false;
     zb__convert(in_host_order(dtype), fill, 0, dtype, own, 0, 1);
-    return zb__is_all(elements.data, c->from->decoded_size / dtype.size, own, dtype.size);
+    return zb__is_all(is_there ? in : elements.data, c->from->decoded_size / dtype.size, own,
+                      dtype.size);
 }
 
 static enum zb_code encode_elements(const zb__chain_change *c, zb__scratch *scratch,

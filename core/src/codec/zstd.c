@@ -41,9 +41,20 @@ typedef struct zstd_frame {
     size_t size;        /* encoded, header and checksum included */
     size_t header_size; /* up to the first block */
     uint64_t content_size;
+    uint64_t window_size; /* 0: that of the content */
     bool skippable;
     bool checksum;
 } zstd_frame;
+
+#define BLOCK_HEADER 3
+#define BLOCK_MOST ((uint64_t)128 << 10) /* bytes that a block decodes to */
+enum { BLOCK_RAW, BLOCK_RUN, BLOCK_COMPRESSED };
+
+typedef struct block_header {
+    bool is_last;
+    unsigned type;
+    uint32_t size; /* of its bytes; of a run, which has one, of what that is repeated to */
+} block_header;
 
 static enum zb_code create_decoder(void **out, zb_error *err) {
     ZSTD_DCtx *context = ZSTD_createDCtx();
@@ -112,6 +123,8 @@ static enum zb_code read_frame_header(const uint8_t *in, size_t size, zstd_frame
     frame->content_size = content_bytes ? content : SIZE_UNKNOWN;
     frame->header_size = content_at + content_bytes;
     frame->checksum = descriptor & 4;
+    if (!single_segment) /* a power of two, and some eighths of it */
+        frame->window_size = (uint64_t)(8 + (in[5] & 7)) << (7 + (in[5] >> 3));
     return ZB_OK;
 }
 
@@ -161,6 +174,11 @@ enum zb_code zb__zstd_decode(zb__scratch *scratch, const uint8_t *in, size_t siz
     return code;
 }
 
+static block_header read_block_header(const uint8_t *in) {
+    const uint32_t header = in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16;
+    return (block_header){.is_last = header & 1, .type = (header >> 1) & 3, .size = header >> 3};
+}
+
 /* Decodes blocks of one frame until `wanted` bytes are there or the frame ends; *written tells
    their number. out has room for the whole content, as the caller has checked. */
 static enum zb_code decode_blocks(ZSTD_DCtx *decoder, const uint8_t *in, const zstd_frame *frame,
@@ -172,11 +190,9 @@ static enum zb_code decode_blocks(ZSTD_DCtx *decoder, const uint8_t *in, const z
     ZSTD_DCtx_reset(decoder, ZSTD_reset_session_only);
     bool last = false;
     while (!last && output.pos < wanted) {
-        const uint8_t *block = in + input.size;
-        uint32_t header = block[0] | (uint32_t)block[1] << 8 | (uint32_t)block[2] << 16;
-        bool run_length = ((header >> 1) & 3) == 1; /* one byte stands for all */
-        last = header & 1;
-        input.size += 3 + (run_length ? 1 : header >> 3);
+        const block_header block = read_block_header(in + input.size);
+        last = block.is_last;
+        input.size += BLOCK_HEADER + (block.type == BLOCK_RUN ? 1 : block.size);
         size_t result = ZSTD_decompressStream(decoder, &output, &input);
         if (ZSTD_isError(result)) {
             code = fail_zstd(result, err);
@@ -215,6 +231,41 @@ bool zb__zstd_lacks_size(const uint8_t *in, size_t size) {
     zstd_frame frame;
     return size >= 5 && zb__load_le32(in) == FRAME_MAGIC &&
            read_frame_header(in, size, &frame, NULL) == ZB_OK && frame.content_size == SIZE_UNKNOWN;
+}
+
+/* The literals of a compressed block of so many bytes, which it decodes to at least
+   (3.1.1.3.1.1). */
+static uint64_t count_literals(const uint8_t *block, uint32_t size) {
+    static const uint8_t header_sizes[2][4] = {{1, 2, 1, 3}, {3, 3, 4, 5}};
+    static const uint8_t bits[2][4] = {{5, 12, 5, 20}, {10, 10, 14, 18}};
+    if (size == 0)
+        return 0;
+    const unsigned kind = (block[0] >> 1) & 1, format = (block[0] >> 2) & 3;
+    const unsigned length = header_sizes[kind][format], count = bits[kind][format];
+    uint64_t header = 0;
+    for (unsigned i = 0; i < length && i < size; i++)
+        header |= (uint64_t)block[i] << (8 * i);
+    return header >> (count == 5 ? 3 : 4) & ((UINT64_C(1) << count) - 1);
+}
+
+bool zb__zstd_may_hold(const uint8_t *in, size_t size, uint64_t content) {
+    zstd_frame frame;
+    uint64_t least = 0, most = 0;
+    if (!zb__zstd_lacks_size(in, size) || read_frame(in, size, &frame, NULL) != ZB_OK ||
+        frame.size != size || frame.checksum)
+        return false;
+    const uint64_t each = frame.window_size < BLOCK_MOST ? frame.window_size : BLOCK_MOST;
+    bool is_last = false;
+    for (size_t at = frame.header_size; !is_last;) { /* all blocks are there */
+        const block_header block = read_block_header(in + at);
+        const bool is_compressed = block.type == BLOCK_COMPRESSED;
+        at += BLOCK_HEADER;
+        least += is_compressed ? count_literals(in + at, block.size) : block.size;
+        most += is_compressed ? each : block.size;
+        at += block.type == BLOCK_RUN ? 1 : block.size;
+        is_last = block.is_last;
+    }
+    return least <= content && content <= most;
 }
 
 /* Such a frame has a window descriptor, at 5, and no dictionary (RFC 8878, 3.1.1.1). */

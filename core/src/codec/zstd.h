@@ -22,10 +22,14 @@ enum zb_code zb__zstd_survey(const uint8_t *in, size_t size, bool *checksum, uin
    piece by piece, as in TIFF. numcodecs before 0.16 reads no such chunks. */
 bool zb__zstd_lacks_size(const uint8_t *in, size_t size);
 
+/* Whether in[0..size) is one whole frame of no stated size and no checksum that may decode to so
+   many bytes, by the headers of its blocks. Once the size is stated each reader compares it. */
+bool zb__zstd_may_hold(const uint8_t *in, size_t size, uint64_t content);
+
 /* The bytes that stating a size adds. */
 #define ZB__ZSTD_STATED 8
-/* Copies such a frame, and states the size of its content, which the caller has found by decoding
-   it. False where other frames follow. */
+/* Copies such a frame, and states the size of its content, which the caller knows. False where
+   other frames follow. */
 bool zb__zstd_state_size(const uint8_t *in, size_t size, uint64_t content, uint8_t *out,
                          size_t *written);
 

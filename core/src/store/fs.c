@@ -100,22 +100,15 @@ static void forget_parent(void *context) {
     fs->forks++;
 }
 
-enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
-    int root = zb__fs_open_name(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    if (root < 0) {
-        const int saved = errno;
-        enum zb_code foreign = zb__foreign_file(path, err);
-        return foreign ? foreign
-                       : zb_fail_errno(err, saved, "cannot open the directory '%s'", path);
-    }
+enum zb_code zb__fs_open_root(int root, const char *label, zb_store **out, zb_error *err) {
     struct stat st;
     zb__fs *fs = fstat(root, &st) == 0 ? calloc(1, sizeof *fs) : NULL;
     if (!fs) {
         int saved = errno;
         close(root);
-        return zb_fail_errno(err, saved, "cannot open the store '%s'", path);
+        return zb_fail_errno(err, saved, "cannot open the store '%s'", label);
     }
-    enum zb_code code = zb_store_init(&fs->base, &fs_ops, fs_hints, path, err);
+    enum zb_code code = zb_store_init(&fs->base, &fs_ops, fs_hints, label, err);
     if (code != ZB_OK) {
         close(root);
         free(fs);
@@ -135,6 +128,15 @@ enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
     return ZB_OK;
 }
 
+enum zb_code zb_store_open_fs(const char *path, zb_store **out, zb_error *err) {
+    int root = zb__fs_open_name(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (root >= 0)
+        return zb__fs_open_root(root, path, out, err);
+    const int saved = errno;
+    enum zb_code foreign = zb__foreign_file(path, err);
+    return foreign ? foreign : zb_fail_errno(err, saved, "cannot open the directory '%s'", path);
+}
+
 void zb__fs_note_new(zb_store *store) {
     zb__fs_mark_dirty((zb__fs *)store, "..");
 }
@@ -146,6 +148,10 @@ void zb__fs_set_unseen(zb_store *store, bool is_unseen) {
     pthread_rwlock_unlock(&fs->seeing);
 }
 
+bool zb__store_is_fs(const zb_store *store) {
+    return store->ops == &fs_ops;
+}
+
 bool zb__store_is_unseen(const zb_store *store) {
-    return store->ops == &fs_ops && atomic_load(&((zb__fs *)(uintptr_t)store)->is_unseen);
+    return zb__store_is_fs(store) && atomic_load(&((zb__fs *)(uintptr_t)store)->is_unseen);
 }

@@ -91,6 +91,11 @@ typedef struct zb__fs {
     unsigned forks;                  /* between the process that opened the store and this one */
 } zb__fs;
 
+/* A store over the directory of this descriptor, which it takes over (fs.c). */
+enum zb_code zb__fs_open_root(int root, const char *label, zb_store **out, zb_error *err);
+
+bool zb__store_is_fs(const zb_store *store);
+
 /* ---- One function of a file of its own (fs_list.c, fs_await.c). */
 
 enum zb_code zb__fs_list(zb_store *store, const zb_list *list, zb_list_fn fn, void *context,

@@ -26,6 +26,25 @@ void zb__fs_set_unseen(zb_store *store, bool is_unseen);
 /* Whether that was said: objects need no lock to be put. False of all stores but directories. */
 bool zb__store_is_unseen(const zb_store *store);
 
+/* ---- Objects that come together (fs_unseen.c). */
+
+typedef struct zb__unseen zb__unseen;
+
+/* Begins what is to come below a prefix where nothing is: objects are put into zb__unseen_store,
+   under their keys behind "PREFIX/", and out of sight. The directory that the prefix names lies in
+   the home, whose key is that above. ZB_EUNSUPPORTED where there is something, in all stores but
+   local directories. */
+enum zb_code zb__unseen_begin(zb_store *store, const char *prefix, const zb_home *home,
+                              zb__unseen **out, zb_error *err);
+zb_store *zb__unseen_store(const zb__unseen *unseen);
+
+/* Lets all come in one step; nothing comes where `code` is an error, which is returned. What is to
+   be durable the caller has flushed; the step itself is as safe as `sync` says. ZB_ECONFLICT where
+   others have put something below the prefix meanwhile. Frees `unseen`. The batch is asked
+   nothing. */
+enum zb_code zb__unseen_end(zb__unseen *unseen, zb_batch *batch, enum zb_sync sync,
+                            enum zb_code code, zb_error *err);
+
 /* ---- How much is under way at once to a store that answers after a round trip. */
 
 /* Objects that wait to be sent are memory beside those that are being made. */

@@ -54,8 +54,8 @@ static bool may_wait(const zb_writer *writer, const zb__job *job, const zb__enco
     bool any = false;
     for (uint64_t i = 0; i < job->layout->inner_chunks && !any; i++)
         any = inner_chunks[i].size > 0;
-    return any && !job->lock && !zb__chunk_is_cut(job->layout, job->index) && !job->layout->fixed &&
-           writer->options.sync == ZB_SYNC_CLOSE;
+    return any && !job->lock && !writer->unseen && !zb__chunk_is_cut(job->layout, job->index) &&
+           !job->layout->fixed && writer->options.sync == ZB_SYNC_CLOSE;
 }
 
 /* A chunk may be whole only because the array ends in it. Where a lock keeps no program out,
@@ -122,7 +122,8 @@ static enum zb_code job_put(zb_writer *writer, zb__job *job, const zb__encoded *
     const bool waits = may_wait(writer, job, inner_chunks);
     if (job->live)
         code = zb__live_put(writer, key, job->buffered, job->live, inner_chunks, scratch, err);
-    else if (job->lock || waits || zb__store_is_unseen(zb__node_store(writer->node)))
+    else if (job->lock || waits || writer->unseen ||
+             zb__store_is_unseen(zb__node_store(writer->node)))
         code = zb__chunk_put(writer, job->layout, key, inner_chunks,
                              waits ? ZB__PUT_WAITS : ZB__PUT_NOW, scratch, err);
     else if (zb__chunk_is_open_edge(writer, job->layout, job->index))

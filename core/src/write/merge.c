@@ -379,7 +379,9 @@ static size_t most_chunks(const zb_writer *writer) {
 enum zb_code zb__merge(zb_writer *writer, zb__buffered_chunk **chunks, size_t count,
                        zb_error *err) {
     const size_t limit = most_chunks(writer);
-    enum zb_code first = ZB_OK;
+    enum zb_code first = zb_writer_show(writer, err);
+    if (first)
+        return first;
     qsort(chunks, count, sizeof *chunks, by_index);
     for (size_t i = 0, done; i < count; i += done) {
         size_t most = count - i < limit ? count - i : limit;

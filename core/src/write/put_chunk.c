@@ -110,7 +110,7 @@ enum zb_code zb__chunk_erase(zb_writer *writer, const char *key, zb_error *err) 
                             .home = zb__node_home(writer->node),
                             .expected = ZB_EXPECT_AS_READ,
                             .batch = &writer->batch};
-    return zb__hierarchy_erase_as(writer->node->hierarchy, &erase, err);
+    return zb__writer_erase(writer, &erase, err);
 }
 
 /* A chunk of fill values is an object that is not there. Where that cannot be had without taking
@@ -171,7 +171,7 @@ enum zb_code zb__chunk_put(zb_writer *writer, const zb__write_layout *layout, co
     put.count = layout->shard ? p.count : 1;
     if (code == ZB_OK)
         code = (layout->shard ? p.has_inner_chunks : single.size > 0)
-                   ? zb__hierarchy_put(writer->node->hierarchy, &put, err)
+                   ? zb__writer_put(writer, &put, err)
                    : put_nothing(writer, layout, &put, &p, scratch, err);
     /* A journal of an older object could be taken for ours: inner chunks are at the same places. */
     if (code == ZB_OK && layout->fixed)

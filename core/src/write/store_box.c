@@ -88,7 +88,7 @@ static bool has_open(const zb_writer *writer, const region *r) {
 
 bool zb_writer_waits(const zb_writer *writer, const uint64_t *start, const uint64_t *count) {
     region touched;
-    if (writer->lost)
+    if (writer->lost || writer->unseen)
         return true;
     return writer->buffered.count > 0 && find_region(writer->node->array, start, count, &touched) &&
            has_open(writer, &touched);
@@ -99,12 +99,14 @@ enum zb_code zb_writer_store_box(zb_writer *writer, const uint64_t *start, const
     region touched;
     if (writer->lost)
         return zb__fail_lost(writer, err);
+    enum zb_code code = zb_writer_show(writer, err);
+    if (code)
+        return code;
     if (writer->buffered.count == 0 || !find_region(writer->node->array, start, count, &touched))
         return ZB_OK;
     zb__buffered_chunk **list = malloc(writer->buffered.count * sizeof(zb__buffered_chunk *));
     if (!list)
         return zb_fail(err, ZB_ENOMEM, "no memory for a list of chunks");
-    enum zb_code code;
     zb__stop_no_more();
     do {
         const size_t found = list_open(writer, &touched, list);

@@ -396,6 +396,9 @@ enum zb_code zb_writer_flush(zb_writer *writer, zb_error *err) {
     const bool had_lost = writer->lost;
     enum zb_code code;
     zb__stop_no_more();
+    const enum zb_code shown = zb_writer_show(writer, err);
+    if (shown)
+        return shown;
     /* Chunks that cannot be stored go on waiting in memory; that keeps back no others. */
     do
         code = writer->oldest ? store_oldest(writer, UINT64_MAX, err) : ZB_OK;
@@ -412,6 +415,7 @@ void zb_writer_abandon(zb_writer *writer) {
     while (writer->oldest)
         zb__buffered_chunk_drop(writer, writer->oldest);
     zb__spare_free(writer);
+    zb__writer_forget_hidden(writer);
     zb_batch_end(&writer->batch);
     zb__block_pool_free(&writer->blocks);
     zb__write_layouts_free(writer);

@@ -27,12 +27,14 @@
 #include "read/encoded.h"
 #include "read/leaf.h"
 #include "read/piece.h"
+#include "store/store.h"
 #include "util/map.h"
 #include "util/scratch.h"
 #include "util/slab.h"
 #include "write/encode_blocks.h"
 #include "zarrbridge/dtype.h"
 #include "zarrbridge/error.h"
+#include "zarrbridge/hidden_chunks.h"
 #include "zarrbridge/sys/store.h"
 #include "zarrbridge/values.h"
 #include "zarrbridge/write.h"
@@ -182,7 +184,9 @@ struct zb_writer {
     zb_validator document;           /* version of the array's document that was last looked at */
     uint64_t shape_now[ZB_MAX_NDIM]; /* the array's shape in it */
     atomic_bool waits;               /* the store has objects of ours that wait for its flush */
-    bool lost; /* objects of ours could not be made durable, and are forgotten */
+    zb__unseen *unseen; /* whole chunks that have still to come, or NULL: see hidden.c */
+    size_t unseen_from; /* the length of what their keys begin with */
+    bool lost;          /* objects of ours could not be made durable, and are forgotten */
 };
 
 /* Opens a writer without the check of allowed.c, as durable as documents are: for a caller that
@@ -196,6 +200,15 @@ bool zb__writer_follows(zb_writer *writer, enum zb_code code);
 
 /* The error of a writer whose flush has lost something. */
 enum zb_code zb__fail_lost(const zb_writer *writer, zb_error *err);
+
+/* ---- Chunks that come together (hidden.c). */
+
+/* As those of the hierarchy; of chunks that are out of sight, out of sight, and nobody asked. */
+enum zb_code zb__writer_put(zb_writer *writer, const zb_put *put, zb_error *err);
+enum zb_code zb__writer_erase(zb_writer *writer, const zb_erase *erase, zb_error *err);
+
+/* They never come. */
+void zb__writer_forget_hidden(zb_writer *writer);
 
 /* ---- Putting the object of a chunk that is made of its inner chunks (put_chunk.c). */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "array/pixel_writer.h"
 
+#include "zarrbridge/hidden_chunks.h"
+
 namespace zarr3 {
 
 enum zb_code PixelWriter::open(const NodePtr &array, zb_error *err) {
@@ -21,7 +23,10 @@ enum zb_code PixelWriter::write(const NodePtr &array, const zb_write &write, zb_
 enum zb_code PixelWriter::write_encoded(const NodePtr &array, const std::vector<zb_encoded> &chunks,
                                         zb_error *err) {
     const std::lock_guard<std::recursive_mutex> guard(lock_scope_);
+    const bool is_first = writer_ == nullptr;
     const enum zb_code code = open(array, err);
+    if (code == ZB_OK && is_first) /* a copy, into an array that it has just made */
+        zb_writer_hide(writer_.get());
     return code != ZB_OK ? code
                          : zb_writer_put_encoded(writer_.get(), chunks.data(), chunks.size(), err);
 }

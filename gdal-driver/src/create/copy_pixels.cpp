@@ -27,6 +27,8 @@ namespace zarr3 {
 
 /* Bytes of a piece, where pieces can be made larger without need. */
 static constexpr uint64_t kGoodPiece = uint64_t{32} << 20;
+/* The same of tiles that move between local files: they stay in the processor's caches. */
+static constexpr uint64_t kNearPiece = uint64_t{4} << 20;
 
 namespace {
 
@@ -53,6 +55,7 @@ class PixelCopy {
   private:
     uint64_t bytes(int width, int height, int bands) const;
     bool is_cached(int height) const;
+    uint64_t good_piece() const;
     PieceShape choose_shape() const;
     Spacings spacings(const Piece &piece) const;
     void forget_source(int y);
@@ -100,6 +103,12 @@ bool PixelCopy::is_cached(int height) const {
     return bytes(copy_->layout().width, height, copy_->layout().bands) <= cache_limit() / 2;
 }
 
+uint64_t PixelCopy::good_piece() const {
+    const bool is_near = tiles_ != nullptr && VSIIsLocal(source_->GetDescription()) &&
+                         zb_hierarchy_is_local(zb_node_hierarchy(copy_->node()));
+    return is_near ? kNearPiece : kGoodPiece;
+}
+
 PieceShape PixelCopy::choose_shape() const {
     const Layout &layout = copy_->layout();
     /* Where chunks have several extents, pieces cut some of them: the writer gathers those. */
@@ -127,15 +136,16 @@ PieceShape PixelCopy::choose_shape() const {
         return {layout.width, multiple(layout.block_height, kGoodPiece / 2 / row, unit_height),
                 layout.bands};
     }
-    const uint64_t most = keeps_rows ? kGoodPiece : budget;
+    const uint64_t good = good_piece();
+    const uint64_t most = tiles_ != nullptr || keeps_rows ? good : budget;
     PieceShape shape = {layout.width, unit_height, unit_bands};
     if (bytes(shape.width, unit_height, unit_bands) > most)
         shape.width =
             multiple(unit_width, most / bytes(unit_width, unit_height, unit_bands), layout.width);
     shape.bands =
         multiple(unit_bands, most / bytes(shape.width, unit_height, unit_bands), layout.bands);
-    shape.height = multiple(unit_height, kGoodPiece / bytes(shape.width, unit_height, shape.bands),
-                            layout.height);
+    shape.height =
+        multiple(unit_height, good / bytes(shape.width, unit_height, shape.bands), layout.height);
     return shape;
 }
 

@@ -86,9 +86,14 @@ bool TileCopy::has_whole_chunks(const Window &window, int first_band, int bands)
 }
 
 static bool read_ranges(VSILFILE *file, const TileRanges &ranges, EncodedTiles *tiles) {
-    tiles->data.reset(static_cast<char *>(VSIMalloc(ranges.total)));
-    if (tiles->data == nullptr)
+    if (ranges.total > tiles->room) {
+        tiles->room = ranges.total + ranges.total / 4; /* those that follow are like these */
+        tiles->data.reset(static_cast<char *>(VSIMalloc(tiles->room)));
+    }
+    if (tiles->data == nullptr) {
+        tiles->room = 0;
         return false;
+    }
     const size_t ndim = tiles->indices.size() / ranges.sizes.size();
     std::vector<void *> targets;
     char *at = tiles->data.get();

@@ -19,9 +19,11 @@
 
 namespace zarr3 {
 
-/* Encoded tiles in memory, and their places in the copy's grid of innermost chunks. */
+/* Encoded tiles in memory, and their places in the copy's grid of innermost chunks. The memory
+   stays from one read to the next: its first touch costs more than the read. */
 struct EncodedTiles {
     VsiMemory<char> data;
+    uint64_t room = 0;             /* bytes of data */
     std::vector<uint64_t> indices; /* one after the other, of all dimensions of the array each */
     std::vector<zb_encoded> chunks;
 };

@@ -10,6 +10,7 @@
 #include "hdf5/errors.h"
 
 #include "zarrbridge/encoded.h"
+#include "zarrbridge/hidden_chunks.h"
 #include "zarrbridge/limits.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@
    bytes. Beside local stores they stay in the processor's caches. */
 #define MOST_CHUNKS 8192
 #define MOST_BYTES ((uint64_t)64 << 20)
-#define MOST_BYTES_NEAR ((uint64_t)4 << 20)
+#define MOST_BYTES_NEAR ((uint64_t)2 << 20)
 
 static uint64_t most_bytes(const zb_node *array) {
     return zb_hierarchy_is_local(zb_node_hierarchy(array)) ? MOST_BYTES_NEAR : MOST_BYTES;
@@ -217,8 +218,10 @@ static size_t end_of(const vol_hdf5_chunks *list, size_t first) {
     return end;
 }
 
+/* The array has just been made. What has come when a copy fails stays, as of other ways. */
 static herr_t import_list(importing *i) {
     herr_t result = 0;
+    zb_writer_hide(i->writer);
     for (size_t first = 0, end; first < i->list.count && result >= 0; first = end) {
         zb_error err = {0};
         end = end_of(&i->list, first);
@@ -228,6 +231,9 @@ static herr_t import_list(importing *i) {
         else if (code)
             result = fail(i->moves, &err);
     }
+    zb_error err = {0};
+    if (zb_writer_show(i->writer, &err) != ZB_OK && result >= 0)
+        result = fail(i->moves, &err);
     return result;
 }
 

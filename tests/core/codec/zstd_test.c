@@ -76,6 +76,61 @@ static void sizes_are_stated(void **state) {
     }
 }
 
+/* What the headers of a frame's blocks tell of its size: it is never denied. Where another one is
+   taken for possible and stated, decoders refuse the frame. */
+static void sizes_that_frames_may_hold(void **state) {
+    static const size_t sizes[] = {1, 31, 32, 4095, 4096, 20000, 131073};
+    (void)state;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (unsigned kind = 0; kind < SAMPLE_KINDS; kind++) {
+            for (int level = -5; level <= 15; level += 10) {
+                bytes data = make_sample(kind, sizes[s], 3);
+                const recipe r = {level, false, true, level > 3 ? 17 : 10};
+                bytes in = compress(r, data), out = {malloc(in.size + ZB__ZSTD_STATED), 0};
+                const size_t others[] = {0, data.size - 1, data.size + 1, 2 * data.size};
+                assert_true(zb__zstd_may_hold(in.data, in.size, data.size));
+                assert_false(zb__zstd_may_hold(in.data, in.size, UINT64_MAX - 1));
+                if (level < 0) /* which splits no blocks */
+                    assert_false(zb__zstd_may_hold(in.data, in.size, data.size + (128 << 10)));
+                for (size_t i = 0; i < 4; i++) {
+                    if (!zb__zstd_may_hold(in.data, in.size, others[i]))
+                        continue;
+                    assert_true(
+                        zb__zstd_state_size(in.data, in.size, others[i], out.data, &out.size));
+                    assert_fails(OPS, out.data, out.size, others[i], ZB_EFORMAT, "zstd: ");
+                }
+                for (size_t cut = 0; cut < in.size; cut += 1 + cut / 4) {
+                    bytes part = literal(in.data, cut);
+                    assert_false(zb__zstd_may_hold(part.data, cut, data.size));
+                    free(part.data);
+                }
+                free(in.data);
+                free(out.data);
+                free(data.data);
+            }
+        }
+    }
+}
+
+static void frames_that_hold_noise(void **state) {
+    (void)state;
+    bytes data = make_sample(SAMPLE_NOISE, 300000, 1);
+    bytes in = compress((recipe){3, false, true, 0}, data);
+    assert_true(zb__zstd_may_hold(in.data, in.size, 300000));
+    assert_false(zb__zstd_may_hold(in.data, in.size, 299999)); /* blocks that are not compressed */
+    assert_false(zb__zstd_may_hold(in.data, in.size, 300001));
+    bytes two = join(literal(in.data, in.size), literal(in.data, in.size));
+    assert_false(zb__zstd_may_hold(two.data, two.size, 600000));
+    free(two.data);
+    free(in.data);
+    for (int form = 0; form < 2; form++) { /* with a checksum; with a size */
+        in = compress((recipe){3, form == 0, form == 0, 0}, data);
+        assert_false(zb__zstd_may_hold(in.data, in.size, 300000));
+        free(in.data);
+    }
+    free(data.data);
+}
+
 static void frames_of_all_kinds(void **state) {
     (void)state;
     static const size_t sizes[] = {0, 1, 100, 255, 256, 65791, 65792, 131072, 131073, 1000003};
@@ -303,6 +358,8 @@ int main(void) {
         cmocka_unit_test(encoded_header),
         cmocka_unit_test(frames_of_all_kinds),
         cmocka_unit_test(sizes_are_stated),
+        cmocka_unit_test(sizes_that_frames_may_hold),
+        cmocka_unit_test(frames_that_hold_noise),
         cmocka_unit_test(several_frames),
         cmocka_unit_test(prefix_stops),
         cmocka_unit_test(prefix_of_damaged_data),
