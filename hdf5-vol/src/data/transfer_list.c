@@ -4,18 +4,112 @@
 
 #include "hdf5/errors.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Requests ---- */
 
-/* H5Pset_filter_callback has no counterpart that gives the callback. */
-static bool has_filter_callback(h5_lib *lib, hid_t list) {
+/* The properties by which elements are converted or stored. All of these together are read faster
+   than H5Pequal compares two lists, and h5py makes one for each dataset. Zeroed before it is filled,
+   for memcmp. */
+typedef struct requests {
+    void *conversion, *background; /* H5Pset_buffer */
+    uint64_t buffer_size;
+    int64_t preserves;
+    H5T_conv_except_func_t exception;
+    void *exception_context;
+    H5MM_allocate_t allocate;
+    void *allocate_context;
+    H5MM_free_t release;
+    void *release_context;
     struct {
         H5Z_filter_func_t call;
         void *context;
-    } callback = {NULL, NULL};
-    return lib->H5Pexist(list, "filter_cb") > 0 && lib->H5Pget(list, "filter_cb", &callback) >= 0 &&
-           callback.call;
+    } filter_callback; /* as HDF5 keeps it, which tells it by no call */
+    int64_t checks;    /* H5Z_EDC_t */
+    int64_t is_transformed;
+} requests;
+
+/* What a default list says. */
+struct h5_plain_transfer {
+    requests values;
+    bool is_complete; /* HDF5 has no property that we have never heard of */
+};
+
+/* Those of `requests`, and those that change no element: how ranks work together, which
+   vol_dxpl_make looks at by itself, and HDF5's way with its own files. */
+static const char *const known[] = {"actual_chunk_opt_mode",
+                                    "actual_io_mode",
+                                    "actual_selection_io_mode",
+                                    "bkgr_buf",
+                                    "bkgr_buf_type",
+                                    "btree_split_ratio",
+                                    "data_transform",
+                                    "dset_io_selection",
+                                    "err_detect",
+                                    "filter_cb",
+                                    "io_xfer_mode",
+                                    "global_no_collective_cause",
+                                    "max_temp_buf",
+                                    "modify_write_buf",
+                                    "local_no_collective_cause",
+                                    "mpio_chunk_opt_hard",
+                                    "mpio_chunk_opt_num",
+                                    "mpio_chunk_opt_ratio",
+                                    "mpio_collective_opt",
+                                    "no_selection_io_cause",
+                                    "selection_io_mode",
+                                    "tconv_buf",
+                                    "type_conv_cb",
+                                    "vec_size",
+                                    "vlen_alloc",
+                                    "vlen_alloc_info",
+                                    "vlen_free",
+                                    "vlen_free_info"};
+
+static herr_t is_unknown(hid_t list, const char *name, void *context) {
+    (void)list;
+    (void)context;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(name, known[i]) == 0)
+            return 0;
+    return 1;
+}
+
+/* HDF5 has no call that tells without an error that there is no transform. */
+static bool is_transformed(h5_lib *lib, hid_t list) {
+    vol_silence silence;
+    vol_silence_begin(lib, &silence);
+    const bool is = lib->H5Pget_data_transform(list, NULL, 0) >= 0;
+    vol_silence_end(lib, &silence);
+    return is;
+}
+
+static bool read_requests(h5_lib *lib, hid_t list, requests *out) {
+    memset(out, 0, sizeof *out);
+    out->buffer_size = lib->H5Pget_buffer(list, &out->conversion, &out->background);
+    out->preserves = lib->H5Pget_preserve(list);
+    out->checks = lib->H5Pget_edc_check(list);
+    out->is_transformed = is_transformed(lib, list);
+    return lib->H5Pget_type_conv_cb(list, &out->exception, &out->exception_context) >= 0 &&
+           lib->H5Pget_vlen_mem_manager(list, &out->allocate, &out->allocate_context, &out->release,
+                                        &out->release_context) >= 0 &&
+           lib->H5Pget(list, "filter_cb", &out->filter_callback) >= 0;
+}
+
+/* NULL without memory, and where HDF5 tells nothing. */
+static const struct h5_plain_transfer *plain_transfer(h5_lib *lib) {
+    const hid_t plain = *lib->H5P_LST_DATASET_XFER_ID_g;
+    if (lib->plain_transfer)
+        return lib->plain_transfer;
+    struct h5_plain_transfer *made = calloc(1, sizeof *made);
+    if (!made || !read_requests(lib, plain, &made->values)) {
+        free(made);
+        return NULL;
+    }
+    int first = 0;
+    made->is_complete = lib->H5Piterate(plain, &first, is_unknown, NULL) == 0;
+    return lib->plain_transfer = made;
 }
 
 void vol_dxpl_clear(h5_lib *lib, vol_dxpl *list) {
@@ -26,16 +120,19 @@ void vol_dxpl_clear(h5_lib *lib, vol_dxpl *list) {
 
 /* H5Pset_dxpl_mpio's H5FD_MPIO_COLLECTIVE and what goes with it. Only parallel HDF5 declares the
    calls, but the property is everywhere; HDF5's dataset in memory wants no other value. */
+static const char mode_name[] = "io_xfer_mode";
+
+static bool is_collective(h5_lib *lib, hid_t list) {
+    int mode = 0;
+    return lib->H5Pget(list, mode_name, &mode) >= 0 && mode != 0;
+}
+
 static herr_t make_independent(h5_lib *lib, vol_dxpl *list) {
-    static const char mode[] = "io_xfer_mode", *const others[] = {"mpio_collective_opt",
-                                                                  "mpio_chunk_opt_hard"};
+    static const char *const others[] = {"mpio_collective_opt", "mpio_chunk_opt_hard"};
     const hid_t plain = *lib->H5P_LST_DATASET_XFER_ID_g;
-    int value = 0, zero = 0;
-    if (lib->H5Pexist(list->id, mode) <= 0 || lib->H5Pget(list->id, mode, &value) < 0 || value == 0)
-        return 0;
-    list->is_collective = true;
+    int value = 0;
     list->own = lib->H5Pcopy(list->id);
-    if (list->own < 0 || lib->H5Pset(list->own, mode, &zero) < 0) {
+    if (list->own < 0 || lib->H5Pset(list->own, mode_name, &value) < 0) {
         vol_dxpl_clear(lib, list);
         return VOL_PUSH(lib, DATASET, CANTGET, "no memory for a transfer list");
     }
@@ -48,18 +145,27 @@ static herr_t make_independent(h5_lib *lib, vol_dxpl *list) {
 
 herr_t vol_dxpl_make(h5_lib *lib, hid_t id, vol_dxpl *out) {
     const hid_t plain = *lib->H5P_LST_DATASET_XFER_ID_g;
-    *out = (vol_dxpl){.id = id};
-    if (id == plain || lib->H5Pequal(id, plain) > 0)
+    *out = (vol_dxpl){.id = plain};
+    if (id == plain)
         return 0;
-    if (make_independent(lib, out) < 0)
+    requests asked;
+    const struct h5_plain_transfer *usual = plain_transfer(lib);
+    if (!usual || !read_requests(lib, id, &asked))
+        return VOL_PUSH(lib, DATASET, CANTGET, "the properties of a transfer list cannot be read");
+    out->is_collective = is_collective(lib, id);
+    const bool is_usual = memcmp(&asked, &usual->values, sizeof asked) == 0;
+    if (is_usual && usual->is_complete)
+        return 0;
+    out->id = id;
+    if (out->is_collective && make_independent(lib, out) < 0)
         return -1;
-    if (out->own && lib->H5Pequal(out->own, plain) > 0) {
+    if (is_usual && lib->H5Pequal(out->id, plain) > 0) {
         out->id = plain;
         return 0;
     }
     out->custom = true;
-    out->skips_checksums = lib->H5Pget_edc_check(id) == H5Z_DISABLE_EDC;
-    out->sees_filters = has_filter_callback(lib, id);
+    out->skips_checksums = asked.checks == H5Z_DISABLE_EDC;
+    out->sees_filters = asked.filter_callback.call != NULL;
     return 0;
 }
 

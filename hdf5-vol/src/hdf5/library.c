@@ -149,6 +149,8 @@ static void drop_made(h5_lib *lib) {
     lib->bare_lists = NULL;
     free(lib->last_list);
     lib->last_list = NULL;
+    free(lib->plain_transfer);
+    lib->plain_transfer = NULL;
 }
 
 void h5_lib_stop(h5_lib *lib) {

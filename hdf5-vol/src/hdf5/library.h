@@ -109,7 +109,8 @@
     F(H5Pget_chunk_opts) F(H5Pget_virtual_filename) F(H5Pget_char_encoding)                        \
     F(H5Fget_vfd_handle) F(H5Fget_eoa) F(H5Dget_offset) F(H5Fget_create_plist)                     \
     F(H5VLregister_opt_operation) F(H5VLregister_connector) F(H5Pcreate_class)                     \
-    F(H5Pclose_class) F(H5Pget_vol_id) F(H5VLcmp_connector_cls)
+    F(H5Pclose_class) F(H5Pget_vol_id) F(H5VLcmp_connector_cls) F(H5Pget_buffer)                   \
+    F(H5Pget_preserve) F(H5Pget_type_conv_cb) F(H5Pget_data_transform) F(H5Piterate)
 
 /* Identifiers that the library keeps in variables; they get their values when it initialises. First
    those of numbers (types.h). */
@@ -153,6 +154,7 @@ struct vol_file;
 struct h5_numbers;
 struct h5_bare_lists;
 struct h5_last_list;
+struct h5_plain_transfer;
 
 /* See held_types.h. */
 typedef struct vol_held_type {
@@ -234,9 +236,10 @@ typedef struct h5_lib {
     size_t resting_count;
     struct vol_shadows *shadows;
     vol_held_type cached_types[H5_CACHED_COUNT];
-    struct h5_numbers *numbers;       /* types.c; NULL where not made yet. Owned */
-    struct h5_bare_lists *bare_lists; /* create/list_properties.c; likewise */
-    struct h5_last_list *last_list;   /* create/creation_list.c; likewise */
+    struct h5_numbers *numbers;               /* types.c; NULL where not made yet. Owned */
+    struct h5_bare_lists *bare_lists;         /* create/list_properties.c; likewise */
+    struct h5_last_list *last_list;           /* create/creation_list.c; likewise */
+    struct h5_plain_transfer *plain_transfer; /* data/transfer_list.c; likewise */
 } h5_lib;
 
 #define H5_LIB_MAX 4
