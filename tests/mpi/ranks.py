@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Programs of several ranks: mpirun -n 4 python3 ranks.py PROGRAM PATH. A rank that finds something wrong fails."""
 import contextlib
+import itertools
 import os
 import resource
 import signal
+import subprocess
 import sys
 
 import h5py
@@ -321,6 +323,24 @@ def killed(path):
         os.kill(os.getpid(), signal.SIGKILL)
     f.create_group("never")  # MPI ends the job
     f.close()
+
+
+def killed_exchanging(path):
+    """Collective writes of chunks that all ranks share, until rank 2 dies: when it stores its first chunk of a round
+    that the others wait in, or after so many seconds."""
+    after = os.environ["ZARRBRIDGE_KILL"]
+    with opened(path) as f:
+        d = f.create_dataset("a", (size, 3000), "u2", chunks=(size, 2), compression="gzip")
+        for value in itertools.count(1):
+            if value == 2 and rank == 2 and after == "storing":
+                signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (10, -1))
+            elif value == 2 and rank == 2:
+                subprocess.Popen(["sh", "-c", f"sleep {after}; kill -9 {os.getpid()}"])
+            with d.collective:
+                d[rank] = value
+            if value == 1:
+                f.flush()
 
 
 def leaves_open(path):

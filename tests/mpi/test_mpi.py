@@ -188,6 +188,17 @@ def test_a_killed_rank_leaves_what_was_flushed(tmp_path):
     assert "never" not in store
 
 
+@pytest.mark.parametrize("after", ["storing", *(f"{0.05 + 0.11 * i:.2f}" for i in range(ROUNDS))])
+def test_a_rank_killed_in_an_exchange(tmp_path, after):
+    """MPI ends the job: no other rank waits for ever in a call of ours, and each chunk is an old or a new one."""
+    began = time.monotonic()
+    result = python("killed_exchanging", tmp_path / "a.zarr", ZARRBRIDGE_KILL=after)
+    assert result.returncode != 0 and time.monotonic() - began < 100
+    assert "rank 2" in result.stdout + result.stderr and "Traceback" not in result.stderr
+    chunks = zarr.open(tmp_path / "a.zarr")["a"][:].reshape(RANKS, -1, 2).swapaxes(0, 1).reshape(-1, RANKS * 2)
+    assert (chunks == chunks[:, :1]).all() and chunks.min() >= 1
+
+
 def test_a_file_that_is_left_open(tmp_path):
     ran(python("leaves_open", tmp_path / "a.zarr"))
     store = zarr.open(tmp_path / "a.zarr")

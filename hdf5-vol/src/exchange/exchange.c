@@ -65,9 +65,7 @@ h5_ranks *vol_exchange_ranks(const vol_transfer *writes, size_t count, const vol
 }
 
 herr_t vol_exchange_agree(h5_ranks *ranks, herr_t result) {
-    static const char call[] = "H5Dwrite";
-    return h5_ranks_result(ranks, (int64_t)(vol_hash(VOL_HASH_START, call, sizeof call - 1) >> 1),
-                           result);
+    return h5_ranks_result(ranks, h5_ranks_call("H5Dwrite", NULL, 0), result);
 }
 
 /* ---- What is said ---- */

@@ -3,6 +3,7 @@
 #include "hdf5/mpi.h"
 
 #include "hdf5/errors.h"
+#include "hdf5/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,6 +216,11 @@ bool h5_ranks_agree(h5_ranks *ranks, h5_verdict *verdict) {
         return false;
     broadcast(ranks, verdict, first);
     return first != ranks->rank;
+}
+
+int64_t h5_ranks_call(const char *name, const void *what, size_t size) {
+    const uint64_t number = vol_hash(vol_hash(VOL_HASH_START, name, strlen(name)), what, size);
+    return (int64_t)(number >> 1);
 }
 
 herr_t h5_ranks_result(h5_ranks *ranks, int64_t call, herr_t result) {

@@ -47,7 +47,7 @@ hid_t h5_list_alone(h5_lib *lib, hid_t fapl);
    HDF5's own messages are given when the library starts, and so are the same in all processes. */
 typedef struct h5_verdict {
     int64_t failed; /* 0, 1 */
-    int64_t call;   /* what the rank has called, and of what: a number that the caller makes */
+    int64_t call;   /* h5_ranks_call */
     int64_t major, minor;
     char text[2 * ZB_MESSAGE_SIZE];
 } h5_verdict;
@@ -65,6 +65,10 @@ void h5_ranks_hear(h5_ranks *ranks, h5_verdict *verdict);
    ranks have made different calls, instead of a wait without end. True if it is another rank's than
    this one. No rank returns before all have come. Collective. */
 bool h5_ranks_agree(h5_ranks *ranks, h5_verdict *verdict);
+
+/* The number of a call, by its name and the bytes that have to be the same on
+   all ranks (NULL, 0: none). */
+int64_t h5_ranks_call(const char *name, const void *what, size_t size);
 
 /* The same for the result of a call (NULL: of this process alone): 0 where all have succeeded; else
    -1, with one error pushed. Collective. */

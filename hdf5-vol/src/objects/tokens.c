@@ -9,14 +9,6 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* FNV-1a: small, and good enough for a table. */
-uint64_t vol_hash(uint64_t hash, const void *data, size_t size) {
-    const unsigned char *byte = data;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* Every node is in the table from the moment it is made. */
 vol_node *vol_token_known(const vol_file *file, uint64_t token) {
     vol_node *node = file->by_token[token % VOL_TOKEN_BUCKETS];

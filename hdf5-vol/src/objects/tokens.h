@@ -11,12 +11,8 @@
 #ifndef ZARRBRIDGE_HDF5_VOL_OBJECTS_TOKENS_H
 #define ZARRBRIDGE_HDF5_VOL_OBJECTS_TOKENS_H
 
+#include "hdf5/hash.h"
 #include "tree/tree.h"
-
-/* The hash of bytes, begun with VOL_HASH_START: for tokens, file numbers and names. Stable for
-   good, since tokens are stored in references. */
-#define VOL_HASH_START UINT64_C(0xcbf29ce484222325)
-uint64_t vol_hash(uint64_t hash, const void *data, size_t size);
 
 /* The token of the node behind a hard link, whether it is opened or not. */
 uint64_t vol_token_of_link(const vol_link *link);

@@ -18,7 +18,7 @@ typedef struct call {
 /* False: an error was pushed. Without ranks there is nothing to end. */
 static bool begin(h5_lib *lib, const char *what, const char *name, hid_t fapl, call *out) {
     *out = (call){.turn = {.lib = lib}, .alone = -1};
-    out->turn.call = vol_turn_number(what, name, strlen(name));
+    out->turn.call = h5_ranks_call(what, name, strlen(name));
     if (!h5_ranks_of_list(lib, fapl, &out->turn.ranks))
         return false;
     if (!out->turn.ranks)

@@ -3,14 +3,6 @@
 #include "ranks/turn.h"
 
 #include "links/link_store.h"
-#include "objects/tokens.h"
-
-#include <string.h>
-
-int64_t vol_turn_number(const char *call, const void *what, size_t size) {
-    const uint64_t number = vol_hash(vol_hash(VOL_HASH_START, call, strlen(call)), what, size);
-    return (int64_t)(number >> 1);
-}
 
 vol_turn vol_turn_begin(const vol_object *object, const char *call, const void *what, size_t size) {
     vol_turn turn = {.lib = object ? object->lib : NULL};
@@ -20,7 +12,7 @@ vol_turn vol_turn_begin(const vol_object *object, const char *call, const void *
     if (!object->lib->stopping)
         turn.ranks = turn.file->ranks;
     if (turn.ranks)
-        turn.call = vol_turn_number(call, what, size);
+        turn.call = h5_ranks_call(call, what, size);
     return turn;
 }
 

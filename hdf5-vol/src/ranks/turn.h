@@ -17,7 +17,6 @@ typedef struct vol_turn {
 /* The turn of a call, by its name, on an object; NULL, and when HDF5 shuts down: none. what: the
    bytes that have to be the same on all ranks. */
 vol_turn vol_turn_begin(const vol_object *object, const char *call, const void *what, size_t size);
-int64_t vol_turn_number(const char *call, const void *what, size_t size);
 
 /* All have come: nobody, looking around on its own before this call, sees what it makes. 0, or -1
    where one cannot begin. */
