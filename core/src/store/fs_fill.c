@@ -88,12 +88,13 @@ static bool share_blocks(int fd, int from) {
 }
 
 int zb__fs_fill_from(int fd, const zb_put_file *file) {
-    if (share_blocks(fd, file->fd)) {
+    const int from = file->object ? ((const zb__fs_object *)file->object)->fd : file->fd;
+    if (share_blocks(fd, from)) {
         const off_t size = (off_t)file->size;
         return ZB__UNINTERRUPTED(ftruncate(fd, size)) != 0 || lseek(fd, size, SEEK_SET) < 0 ? errno
                                                                                             : 0;
     }
-    return file->use == ZB_FILE_SHARE ? EOPNOTSUPP : copy_bytes(fd, file->fd, file->size);
+    return file->use == ZB_FILE_SHARE ? EOPNOTSUPP : copy_bytes(fd, from, file->size);
 }
 
 /* A file that has no such name to give. */

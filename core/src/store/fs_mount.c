@@ -118,6 +118,8 @@ void zb__fs_look_at_system(zb__fs *fs) {
     struct stat st;
     const unsigned type = fstatfs(fs->root, &info) == 0 ? (unsigned)info.f_type : 0;
     fs->is_remote = !zb__fs_is_local_type(type);
+    fs->base.hints.shares_blocks =
+        type == XFS_SUPER_MAGIC || type == BTRFS_SUPER_MAGIC || type == BCACHEFS_MAGIC;
     switch (zb__locks_stated()) {
     case ZB__LOCKS_NONE: /* all alone */
     case ZB__LOCKS_LOCAL:

@@ -97,12 +97,27 @@ static enum zb_code load(const zb__write_layout *layout, zb__live *live, zb_erro
     return code;
 }
 
+/* An object that cannot be read is left to the ordinary way, which tells why. */
+static enum zb_code begin_sharing(const zb_writer *writer, const char *key,
+                                  const zb__buffered_chunk *chunk, zb__live *live) {
+    zb_store *store = zb__node_store(writer->node);
+    const zb_open opening = {.key = key, .home = zb__node_home(writer->node)};
+    zb_object_info info;
+    if (!store->hints.shares_blocks || chunk->layout->shard->index_at_start ||
+        zb_object_open_as(store, &opening, &live->object, &info, NULL) != ZB_OK)
+        return ZB_OK;
+    live->size = info.size;
+    if (load(chunk->layout, live, NULL) != ZB_OK || !zb__shared_blocks_pay(chunk, live))
+        zb__live_end(live);
+    return ZB_OK;
+}
+
 enum zb_code zb__live_begin(const zb_writer *writer, const char *key,
                             const zb__buffered_chunk *chunk, zb__live *live, zb_error *err) {
     zb_object_info info;
     *live = (zb__live){.object = NULL};
     if (writer->options.strategy == ZB_REWRITE)
-        return ZB_OK;
+        return begin_sharing(writer, key, chunk, live);
     const zb_open opening = {.key = key, .home = zb__node_home(writer->node), .is_live = true};
     enum zb_code code =
         zb_object_open_as(zb__node_store(writer->node), &opening, &live->object, &info, err);
@@ -344,6 +359,8 @@ static enum zb_code put_in_place(const zb_writer *writer, const char *key,
 enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__buffered_chunk *chunk,
                           const zb__live *live, const zb__encoded *inner_chunks,
                           zb__scratch *scratch, zb_error *err) {
+    if (writer->options.strategy == ZB_REWRITE)
+        return zb__shared_blocks_put(writer, key, chunk, live, inner_chunks, scratch, err);
     if (writer->options.strategy == ZB_APPEND)
         return put_appended(writer, key, chunk, live, inner_chunks, scratch, err);
     return put_in_place(writer, key, chunk, live, inner_chunks, err);

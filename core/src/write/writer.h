@@ -243,7 +243,7 @@ bool zb__chunk_pause(unsigned tries);
 enum zb_code zb__chunk_add_context(const zb_writer *writer, const uint64_t *index,
                                    enum zb_code code, zb_error *err);
 
-/* ---- Changing a stored shard (live.c). */
+/* ---- Changing a stored shard, or sharing its blocks (live.c). */
 
 typedef struct zb__live {
     zb_object *object; /* NULL: the shard has to be replaced */
@@ -266,6 +266,14 @@ void zb__live_end(zb__live *live);
 enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__buffered_chunk *chunk,
                           const zb__live *live, const zb__encoded *inner_chunks,
                           zb__scratch *scratch, zb_error *err);
+
+/* The same by a new object that shares the blocks of the old one (shared_blocks.c), which
+   zb__live_begin takes where the store can, and it pays. */
+bool zb__shared_blocks_pay(const zb__buffered_chunk *chunk, const zb__live *live);
+enum zb_code zb__shared_blocks_put(zb_writer *writer, const char *key,
+                                   const zb__buffered_chunk *chunk, const zb__live *live,
+                                   const zb__encoded *inner_chunks, zb__scratch *scratch,
+                                   zb_error *err);
 
 /* ---- Encoding chunks and storing them (encode_chunks.c). */
 

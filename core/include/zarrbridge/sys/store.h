@@ -103,6 +103,8 @@ typedef struct zb_store_hints {
     bool can_list;
     /* put() takes files; else one is ZB_EUNSUPPORTED. */
     bool takes_files;
+    /* A file's blocks are shared as a rule (ZB_FILE_SHARE) where it lies in the store. */
+    bool shares_blocks;
     /* Where lock() has none to give (ZB_EUNSUPPORTED), nobody has any. Else that is a shortage that
        passes, while others have their locks. */
     bool may_lack_locks;
@@ -287,7 +289,8 @@ enum zb_file_use {
 
 /* A regular file of this machine, for stores that take files (zb_store_hints). */
 typedef struct zb_put_file {
-    int fd; /* open for reading */
+    int fd;                  /* open for reading */
+    const zb_object *object; /* in its place: of this store, with ZB_FILE_SHARE; or NULL */
     enum zb_file_use use;
     uint64_t size; /* so many of its bytes, from the first one; counts without ZB_FILE_NAME */
 } zb_put_file;
