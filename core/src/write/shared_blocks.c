@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storing parts of a shard where the file system lets files share blocks (XFS, btrfs, bcachefs). The
- * new shard is the old one's bytes, which are not written again, with the new inner chunks and a
- * new index behind them. It replaces the old one in one step, as every object does: nothing is
+ * Storing parts of a shard where the file system lets files share blocks (XFS, btrfs, bcachefs).
+ * The new shard is the old one's bytes, which are not written again, with the new inner chunks and
+ * a new index behind them. It replaces the old one in one step, as every object does: nothing is
  * promised less than when all of it is written.
  *
  * What the new index leads to no more stays in the file. A shard of which a third is that is

@@ -10,8 +10,8 @@
 /* ---- Requests ---- */
 
 /* The properties by which elements are converted or stored. All of these together are read faster
-   than H5Pequal compares two lists, and h5py makes one for each dataset. Zeroed before it is filled,
-   for memcmp. */
+   than H5Pequal compares two lists, and h5py makes one for each dataset. Zeroed before it is
+   filled, for memcmp. */
 typedef struct requests {
     void *conversion, *background; /* H5Pset_buffer */
     uint64_t buffer_size;
