@@ -125,7 +125,7 @@ static void small_indexes_are_no_large_ones(void **state) {
     zb_node_release(many);
 }
 
-/* The number of chunks that reads of boxes of this size, one after the other, leave in the cache. */
+/* The number of chunks that reads of boxes of this size, side by side, leave in the cache. */
 static size_t kept_by(const arrays_sample *sample, const zb_node *node, const uint64_t *size) {
     const size_t before = zb__chunk_cache()->table.count;
     const uint64_t *shape = sample->spec.shape;
