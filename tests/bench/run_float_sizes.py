@@ -20,6 +20,7 @@ FORMS = {
     "Zarr3": ("Zarr3", []),
     "Zarr3, COMPRESS=ZSTD": ("Zarr3", ["COMPRESS=ZSTD"]),
     "Zarr3, COMPRESS=DEFLATE PREDICTOR=3": ("Zarr3", ["COMPRESS=DEFLATE", "PREDICTOR=3"]),
+    "Zarr3, PREDICTOR=DELTA": ("Zarr3", ["PREDICTOR=DELTA"]),
     "GTiff, ZSTD": ("GTiff", TIFF + ["COMPRESS=ZSTD"]),
     "GTiff, ZSTD PREDICTOR=2": ("GTiff", TIFF + ["COMPRESS=ZSTD", "PREDICTOR=2"]),
     "GTiff, ZSTD PREDICTOR=3": ("GTiff", TIFF + ["COMPRESS=ZSTD", "PREDICTOR=3"]),

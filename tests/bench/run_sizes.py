@@ -5,7 +5,8 @@ peak of memory. Prints Markdown.
 
     run_sizes.py BUILD_DIRECTORY [--data DIRECTORY] [--side N] [--rounds N] [--only WORD] [--formats NAME,NAME]
 
-picture    side x side, three bands of bytes
+picture    side x side, three bands of bytes, whose noise has nothing in common
+scene      side x side, three bands of a Landsat scene of tests/data, warped to a finer grid
 dem        side x side, Float32
 stack      365 bands of Int16, each side / 10 x side / 10
 cube       24 x 10 x side / 20 x side / 20 Float32, four dimensions, from netCDF
@@ -24,18 +25,24 @@ from pathlib import Path
 
 TIFF = "-co TILED=YES -co COMPRESS=ZSTD -co ZSTD_LEVEL=3 -co BIGTIFF=IF_SAFER"
 FORMATS = {
-    "Zarr3": ("zarr", "-co COMPRESS=ZSTD"),
+    "Zarr3": ("zarr", "-co COMPRESS=ZSTD {predictor} {order}"),
     "Zarr": ("own.zarr", "-co FORMAT=ZARR_V3 -co COMPRESS=ZSTD -co BLOCKSIZE={block} -co SHARD_CHUNK_SHAPE={inner}"),
     "GTiff": ("tif", TIFF + " {predictor}"),
     "COG": ("cog.tif", "-co COMPRESS=ZSTD -co LEVEL=3 -co OVERVIEWS=NONE -co BIGTIFF=IF_SAFER {predictor_cog}"),
     "netCDF": ("nc", "-co FORMAT=NC4C -co COMPRESS=DEFLATE"),
 }
 CUBES = {"Zarr3": ("zarr", ""), "Zarr": ("own.zarr", "-co FORMAT=ZARR_V3"), "netCDF": ("nc", "")}
-PLAIN = {"predictor": "", "predictor_cog": ""}
-FLOATS = {"predictor": "-co PREDICTOR=3", "predictor_cog": "-co PREDICTOR=YES"}
-CASES = {"picture": PLAIN | {"block": "3,4096,4096", "inner": "1,512,512"},
+PLAIN = {"predictor": "", "predictor_cog": "", "order": ""}
+FLOATS = PLAIN | {"predictor": "-co PREDICTOR=3", "predictor_cog": "-co PREDICTOR=YES"}
+PIXEL = PLAIN | {"order": "-co INTERLEAVE=PIXEL"}  # as GTiff and COG, and as a copy without COMPRESS has it
+CASES = {"picture": PIXEL | {"block": "3,4096,4096", "inner": "1,512,512"},
+         "scene": PLAIN | {"block": "3,4096,4096", "inner": "1,512,512"},
          "dem": FLOATS | {"block": "4096,4096", "inner": "512,512"},
          "stack": PLAIN | {"block": "1,2048,2048", "inner": "1,512,512"}}
+
+SCENE = Path(__file__).resolve().parents[1] / "data/L7_ETMs.tif"
+WARP = ("gdalwarp -q -r cubic -b 3 -b 2 -b 1 -co TILED=YES -co COMPRESS=DEFLATE -co ZLEVEL=1 "
+        "-co BIGTIFF=IF_SAFER")
 
 MAKE = r"""
 import sys; import numpy as np; from osgeo import gdal; gdal.UseExceptions()
@@ -119,8 +126,10 @@ def source_of(case, side, data):
     path = data / f"{case}-{side}.{'nc' if case == 'cube' else 'tif'}"
     if not path.exists():
         made = path.with_suffix(".part" + path.suffix)
-        words = [MAKE_CUBE, side, made] if case == "cube" else [MAKE, case, side, made]
-        subprocess.run([sys.executable, "-c", *map(str, words)], check=True)
+        words = [sys.executable, "-c", *((MAKE_CUBE, side) if case == "cube" else (MAKE, case, side)), made]
+        if case == "scene":
+            words = [*WARP.split(), "-ts", side, side, SCENE, made]
+        subprocess.run([str(word) for word in words], check=True)
         made.rename(path)
     return path
 

@@ -54,6 +54,37 @@ def test_predictors_of_integers(tmp_path):
         assert codecs_of(path)[-1][0] == codec, (options, kind)
 
 
+INTEGERS = "numcodecs.delta", "bytes"
+REALS = "numcodecs.astype", "numcodecs.delta", "bytes", "blosc"
+
+
+@pytest.mark.parametrize("kind,options,codecs,sorting", [
+    ("Float32", [], REALS, "bitshuffle"), ("Float64", ["ZSTD_LEVEL=9"], REALS, "bitshuffle"),
+    ("Float32", ["COMPRESS=DEFLATE"], REALS, "shuffle"), ("Float32", ["COMPRESS=BLOSC"], REALS, "shuffle"),
+    ("Int16", [], (*INTEGERS, "zstd"), None), ("Byte", ["COMPRESS=DEFLATE"], (*INTEGERS, "gzip"), None),
+    ("UInt32", ["COMPRESS=BLOSC", "INTERLEAVE=PIXEL"], (*INTEGERS, "blosc"), "shuffle"),
+    ("CFloat32", [], ("bytes", "blosc"), "bitshuffle")], ids=str)
+def test_differences(tmp_path, kind, options, codecs, sorting):
+    """Of floats those of the bits, which zarr-python reads, too: nothing is lost, not even what a NaN says."""
+    path, odd = str(tmp_path / "r.zarr"), np.array([-0.0, np.nan, np.inf, 1e-40])
+    source = gdal.Translate("", str(LANDSAT), format="MEM", outputType=gdal.GetDataTypeByName(kind))
+    if kind.startswith("Float"):
+        noisy = source.ReadAsArray() * np.pi
+        noisy[1, 5, :4] = odd
+        source.WriteArray(noisy)
+    gdal.Translate(path, source, format="Zarr3", creationOptions=["PREDICTOR=DELTA", "BLOCKSIZE=128x128", "SHARD=512x512", *options])
+    (_, shard), = codecs_of(path)
+    inner = [(one["name"], one.get("configuration", {})) for one in shard["codecs"]]
+    assert tuple(name for name, _ in inner) == codecs
+    assert inner[-1][1].get("shuffle") == sorting
+    assert opened(path).ReadAsArray().tobytes() == source.ReadAsArray().tobytes()
+    zarr = pytest.importorskip("zarr")
+    if kind != "CFloat32":
+        found = zarr.open_array(path + "/r", mode="r")[...]
+        found = np.moveaxis(found, -1, 0) if found.shape[-1] == 6 else found
+        assert found.tobytes() == source.ReadAsArray().tobytes()
+
+
 def test_what_a_predictor_excludes(tmp_path):
     """No checksum is lost in silence, and no predictor."""
     path, source = str(tmp_path / "r.zarr"), gdal.Open(str(ELEVATION))
@@ -76,11 +107,13 @@ def test_floats_are_about_as_large_as_geotiffs(tmp_path):
     dem = smooth()
     sizes = {}
     for name, driver, options in (("d.zarr", "Zarr3", []), ("p.zarr", "Zarr3", ["PREDICTOR=3"]),
+                                  ("delta.zarr", "Zarr3", ["PREDICTOR=DELTA"]),
                                   ("d.tif", "GTiff", ["COMPRESS=ZSTD", "PREDICTOR=3", "TILED=YES"])):
         gdal.Translate(str(tmp_path / name), dem, format=driver, creationOptions=options)
         path = tmp_path / name
         sizes[name] = size_of(path / name.split(".")[0]) if path.is_dir() else path.stat().st_size
     assert sizes["d.zarr"] <= 1.2 * sizes["d.tif"] and sizes["p.zarr"] == sizes["d.zarr"], sizes
+    assert sizes["delta.zarr"] <= 1.02 * sizes["d.tif"], sizes
 
 
 def test_tiles_of_floats_are_moved_as_they_are(tmp_path):

@@ -16,6 +16,8 @@ TURN = {"name": "transpose", "configuration": {"order": [1, 0]}}
 FIXED = {"name": "numcodecs.fixedscaleoffset",
          "configuration": {"offset": 0, "scale": 10, "dtype": "<f8", "astype": "<i2"}}
 DELTA = {"name": "numcodecs.delta", "configuration": {"dtype": "<i2"}}
+BITS = [{"name": "numcodecs.astype", "configuration": {"encode_dtype": "<f8", "decode_dtype": "<f8"}},
+        {"name": "numcodecs.delta", "configuration": {"dtype": "<u8"}}]
 
 
 def sharded(shape, codecs, **more):
@@ -26,6 +28,8 @@ def sharded(shape, codecs, **more):
 # name: codecs, shards, does zarr-python 3.0 read it
 CASES = {
     "filters": ([FIXED, DELTA, "zstd"], None, True),
+    "differences_of_bits": ([*BITS, {"name": "blosc", "configuration": {
+        "cname": "zstd", "clevel": 2, "shuffle": "bitshuffle"}}], (8, 8), True),
     "filters_in_shards": ([FIXED, "numcodecs.bz2", "crc32c"], (8, 8), True),
     "name_of_numcodecs": ([{"name": "numcodecs.bitround", "configuration": {"keepbits": 10}}], (8, 8),
                           True),

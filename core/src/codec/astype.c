@@ -2,9 +2,10 @@
 /*
  * The codec numcodecs.astype: elements are stored as numbers of another type. numpy wraps what the
  * other type does not hold, which we refuse to write; what is decoded is brought to the nearest
- * value of the array's type.
+ * value of the array's type. The same type keeps the bits.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "codec/codec.h"
 #include "codec/configuration.h"
@@ -15,9 +16,17 @@ typedef struct astype {
     zb_dtype dtype, stored;
 } astype;
 
+static bool keeps_bits(const astype *codec) {
+    return zb_dtype_equal(codec->dtype, codec->stored);
+}
+
 static enum zb_code astype_encode(const void *state, const uint8_t *in, uint64_t count,
                                   uint8_t *out, zb_error *err) {
     const astype *codec = state;
+    if (keeps_bits(codec)) {
+        memcpy(out, in, count * codec->dtype.size);
+        return ZB_OK;
+    }
     for (uint64_t i = 0; i < count; i++, in += codec->dtype.size, out += codec->stored.size) {
         zb__number number = zb__number_load(codec->dtype, in);
         if (!zb__number_cut(codec->stored, number, out))
@@ -31,6 +40,10 @@ static enum zb_code astype_decode(const void *state, const uint8_t *in, uint64_t
                                   uint8_t *out, zb_error *err) {
     const astype *codec = state;
     (void)err;
+    if (keeps_bits(codec)) {
+        memcpy(out, in, count * codec->dtype.size);
+        return ZB_OK;
+    }
     for (uint64_t i = 0; i < count; i++, in += codec->stored.size, out += codec->dtype.size)
         zb__number_clamp(codec->dtype, zb__number_load(codec->stored, in), out);
     return ZB_OK;

@@ -2,7 +2,9 @@
 /*
  * The codec numcodecs.delta: each element becomes its difference from the one before it, in C
  * order; the first stays. `astype` is the type of the differences. Integers wrap, so that every
- * difference can be undone; a narrower type in which one cannot is refused when encoding.
+ * difference can be undone; a narrower type in which one cannot is refused when encoding. A `dtype`
+ * of integers as wide as the array's floats takes these by their bits, as numpy's views do, so that
+ * floats come back as they were.
  */
 #include <stdlib.h>
 
@@ -128,6 +130,20 @@ static void delta_represent(const void *state, zb__representation *representatio
     representation->dtype = ((const delta *)state)->stored;
 }
 
+/* The type that is computed with: the array's, or the integers that its floats are bits of. */
+static enum zb_code take_type(const zb_json *configuration, delta *codec, zb_error *err) {
+    zb_dtype said = codec->dtype;
+    enum zb_code code = zb__numpy_type(configuration, "dtype", &said, err);
+    if (code)
+        return code;
+    bool are_bits = codec->dtype.kind == ZB_KIND_FLOAT && said.size == codec->dtype.size &&
+                    (said.kind == ZB_KIND_INT || said.kind == ZB_KIND_UINT);
+    if (!are_bits)
+        return zb__numpy_type_check(configuration, "dtype", codec->dtype, err);
+    codec->dtype = codec->stored = said;
+    return ZB_OK;
+}
+
 static enum zb_code delta_parse(const zb_json *configuration, const zb__binding *binding,
                                 void **state, zb_error *err) {
     delta *codec = zb__codec_new_state(sizeof *codec, state, err);
@@ -136,7 +152,7 @@ static enum zb_code delta_parse(const zb_json *configuration, const zb__binding 
     codec->dtype = codec->stored = binding->dtype;
     if (!zb__is_number(binding->dtype) || binding->dtype.kind == ZB_KIND_BOOL)
         return zb_fail(err, ZB_EFORMAT, "it takes integers and floats alone");
-    enum zb_code code = zb__numpy_type_check(configuration, "dtype", codec->dtype, err);
+    enum zb_code code = take_type(configuration, codec, err);
     if (!code)
         code = zb__numpy_type(configuration, "astype", &codec->stored, err);
     bool is_float = codec->dtype.kind == ZB_KIND_FLOAT;
@@ -149,7 +165,8 @@ static enum zb_code delta_parse(const zb_json *configuration, const zb__binding 
 }
 
 static bool delta_same(const void *a, const void *b) {
-    return zb_dtype_equal(((const delta *)a)->stored, ((const delta *)b)->stored);
+    const delta *one = a, *other = b;
+    return zb_dtype_equal(one->dtype, other->dtype) && zb_dtype_equal(one->stored, other->stored);
 }
 
 static const char *const members[] = {"dtype", "astype", NULL};

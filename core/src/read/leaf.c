@@ -269,6 +269,27 @@ static zb__lru_key cache_key(const zb__leaf *leaf) {
         .size = layout->decoded_size};
 }
 
+/* How many elements of the leaf's chunk lie in the array, where the chunk is at its edge. At most:
+   of chunks in shards of shards all are counted. */
+static uint64_t count_inside(const zb__leaf *leaf) {
+    const zb__array *array = leaf->chunk->node->array;
+    const zb__shard *shard = leaf->inner == UINT64_MAX ? NULL : leaf->chunk->layout->shard;
+    uint64_t count = 1, rest = leaf->inner;
+    if (leaf->around)
+        return UINT64_MAX;
+    for (uint32_t i = array->info.ndim; i-- > 0;) {
+        const uint32_t d = leaf->chunk->layout->pipeline->axis[i];
+        zb__span span = zb__grid_at(&array->grid, d, leaf->chunk->index[d]);
+        if (shard) {
+            span.start += rest % shard->grid[i] * shard->inner_shape[i];
+            span.extent = shard->inner_shape[i];
+            rest /= shard->grid[i];
+        }
+        count *= zb__span_inside(span, array->info.shape[d]);
+    }
+    return count;
+}
+
 /* True if the chunk is worth keeping: decoding it cost something, only a part was wanted, and it
    leaves room for others. */
 static bool is_cacheable(const zb__leaf *leaf) {
@@ -277,7 +298,8 @@ static bool is_cacheable(const zb__leaf *leaf) {
         leaf->chunk->number == UINT64_MAX || layout->decoded_size > zb__chunk_cache()->budget / 4)
         return false;
     const uint64_t wanted = zb__pieces_elements(leaf->pieces, layout->pipeline->ndim);
-    return wanted < layout->decoded_size / layout->pipeline->dtype.size;
+    return wanted < layout->decoded_size / layout->pipeline->dtype.size &&
+           wanted < count_inside(leaf);
 }
 
 void zb__leaf_look_up(zb__leaf *leaf) {

@@ -156,9 +156,34 @@ bool plan_chunks(const CreationOptions &options, const std::vector<enum zb_role>
     return check_shapes(*array, reason);
 }
 
+/* `codecs` behind the differences of neighbours. Those of floats are of their bits, which loses
+   nothing; the identity in front is for numcodecs, whose decoded differences are integers until
+   another codec views them as the floats that they are. */
+static std::string with_differences(zb_dtype dtype, const std::string &codecs) {
+    const std::string size = std::to_string(dtype.size) + "\"";
+    const bool is_float = dtype.kind == ZB_KIND_FLOAT;
+    std::string text = "[";
+    if (is_float)
+        text += R"({"name":"numcodecs.astype","configuration":{"encode_dtype":"<f)" + size +
+                R"(,"decode_dtype":"<f)" + size + "}},";
+    text += R"({"name":"numcodecs.delta","configuration":{"dtype":"<)" +
+            std::string(dtype.kind == ZB_KIND_INT ? "i" : "u") + size + "}}";
+    return text + (codecs == "[]" ? "" : ",") + codecs.substr(1);
+}
+
+static std::string planned_codecs(const CreationOptions &options, zb_dtype dtype) {
+    const bool is_integer = dtype.kind == ZB_KIND_INT || dtype.kind == ZB_KIND_UINT;
+    const bool is_delta =
+        options.predictor == Predictor::Delta && (is_integer || dtype.kind == ZB_KIND_FLOAT);
+    const bool is_sorted = !options.sorted_codecs.empty() && dtype.size > 1 &&
+                           (options.predictor == Predictor::Shuffle ||
+                            (options.predictor == Predictor::Delta && !is_integer));
+    const std::string &codecs = is_sorted ? options.sorted_codecs : options.codecs;
+    return is_delta ? with_differences(dtype, codecs) : codecs;
+}
+
 void plan_form(const CreationOptions &options, NewArray *array) {
-    const bool is_shuffled = options.shuffle == Shuffle::On && array->dtype.size > 1;
-    array->codecs = is_shuffled ? options.shuffled_codecs : options.codecs;
+    array->codecs = planned_codecs(options, array->dtype);
     array->separator = options.separator;
     array->key_encoding = options.key_encoding;
     if (!options.fortran_order || array->shape.size() < 2)
@@ -191,8 +216,8 @@ bool plan_array(const RasterShape &raster, const CreationOptions &options, NewAr
     const Places places = places_of(raster.bands, options.pixel_interleave);
     array->shape.resize(places.band >= 0 ? 3 : 2);
     CreationOptions form = options;
-    if (options.shuffle == Shuffle::Auto)
-        form.shuffle = is_float(raster.type) ? Shuffle::On : Shuffle::Off;
+    if (options.predictor == Predictor::Auto)
+        form.predictor = is_float(raster.type) ? Predictor::Shuffle : Predictor::None;
     plan_form(form, array);
     array->names.resize(array->shape.size());
     at(array->shape, places.x) = static_cast<uint64_t>(raster.width);

@@ -186,8 +186,8 @@ void follow_tiles(const TiffFile &source, CreationOptions *options) {
         std::max(tiles.width, tiles.height) <= kMost)
         options->block = block;
     /* Floats are sorted where they have to be encoded anyway. */
-    if (options->block == block && options->shuffle == Shuffle::Auto)
-        options->shuffle = Shuffle::Off;
+    if (options->block == block && options->predictor == Predictor::Auto)
+        options->predictor = Predictor::None;
 }
 
 } // namespace zarr3

@@ -25,9 +25,11 @@ static const char kOptions[] =
     "  </Option>"
     "  <Option name='PREDICTOR' type='string-select' description='2, 3, STANDARD, FLOATING_POINT "
     "and YES sort the bytes of elements by significance (shuffle) before ZSTD, GZIP or DEFLATE, in "
-    "the form of blosc; 1 and NO do not. Floats are sorted unless COMPRESS or a level is given'>"
+    "the form of blosc; 1 and NO do not. Floats are sorted unless COMPRESS or a level is given. "
+    "DELTA "
+    "stores differences, which fewer programs read'>"
     "    <Value>1</Value><Value>2</Value><Value>3</Value><Value>NO</Value><Value>YES</Value>"
-    "    <Value>STANDARD</Value><Value>FLOATING_POINT</Value>"
+    "    <Value>STANDARD</Value><Value>FLOATING_POINT</Value><Value>DELTA</Value>"
     "  </Option>"
     "  <Option name='LEVEL' type='int' description='Compression level: ZSTD 0 to 22 (3), GZIP 1 to "
     "9 (6), BLOSC 0 to 9 (5)'/>"
@@ -350,39 +352,56 @@ static CPLStringList with_nearest(CSLConstList given) {
     return list;
 }
 
-/* The same with blosc, which every reader knows: it sorts bytes and compresses by zstd or zlib. Its
-   levels of zstd are half as many. Blocks of 256 KiB are read one by one. */
-static bool parse_shuffle(CSLConstList list, CreationOptions *options, std::string *text,
-                          std::string *reason) {
-    static const std::vector<const char *> kNames = {"",    "2", "3", "STANDARD", "FLOATING_POINT",
-                                                     "YES", "1", "NO"};
+/* What PREDICTOR asks for, or the default. */
+static bool choose_predictor(CSLConstList list, bool has_level, CreationOptions *options,
+                             std::string *reason) {
+    static const std::vector<const char *> kNames = {"",    "2", "3",  "STANDARD", "FLOATING_POINT",
+                                                     "YES", "1", "NO", "DELTA"};
     const int chosen = choose(list, "PREDICTOR", kNames, reason);
+    const bool is_default = chosen == 0 && !has_level &&
+                            CSLFetchNameValue(list, "COMPRESS") == nullptr &&
+                            CSLFetchNameValue(list, "ZSTD_CHECKSUM") == nullptr;
+    const bool is_blosc = options->compressor == "blosc"; /* which sorts by BLOSC_SHUFFLE */
+    if (is_default)
+        options->predictor = Predictor::Auto;
+    else if (chosen > 0 && chosen != 6 && chosen != 7)
+        options->predictor = chosen == 8 ? Predictor::Delta : Predictor::Shuffle;
+    if (options->predictor != Predictor::None && options->compressor->empty()) {
+        CPLError(CE_Warning, CPLE_AppDefined, "PREDICTOR has no effect with COMPRESS=NONE");
+        options->predictor = Predictor::None;
+    }
+    if (options->predictor == Predictor::Shuffle && is_blosc)
+        options->predictor = Predictor::None;
+    return chosen >= 0;
+}
+
+/* The same compression with blosc, which every reader knows: it sorts bytes and compresses by zstd
+   or zlib. Its levels of zstd are half as many. Blocks of 256 KiB are read one by one. Differences
+   of floats are smallest with sorted bits: those that repeat the sign are equal, and lie farther
+   apart than zlib looks. */
+static bool parse_predictor(CSLConstList list, CreationOptions *options, std::string *text,
+                            std::string *reason) {
     const bool is_zstd = options->compressor == "zstd", is_gzip = options->compressor == "gzip";
     const char *given = CSLFetchNameValue(list, "LEVEL"); /* checked already */
     for (const auto &[name, owner] : kLevelNames) {
         const bool is_ours = is_zstd ? EQUAL(owner, "ZSTD") : EQUAL(owner, "GZIP");
         given = given == nullptr && is_ours ? CSLFetchNameValue(list, name) : given;
     }
-    const bool is_default = chosen == 0 && CSLFetchNameValue(list, "COMPRESS") == nullptr &&
-                            given == nullptr && CSLFetchNameValue(list, "ZSTD_CHECKSUM") == nullptr;
-    if (is_default)
-        options->shuffle = Shuffle::Auto;
-    else if (chosen > 0 && chosen < 6 && (is_zstd || is_gzip))
-        options->shuffle = Shuffle::On;
-    else if (chosen > 0 && chosen < 6 && options->compressor != "blosc")
-        CPLError(CE_Warning, CPLE_AppDefined, "PREDICTOR has no effect with COMPRESS=NONE");
-    if (options->shuffle == Shuffle::Off)
-        return chosen >= 0;
-    if (options->shuffle == Shuffle::On && CPLFetchBool(list, "ZSTD_CHECKSUM", false)) {
+    if (!choose_predictor(list, given != nullptr, options, reason))
+        return false;
+    if (options->predictor == Predictor::None || !(is_zstd || is_gzip))
+        return true;
+    if (options->predictor != Predictor::Auto && CPLFetchBool(list, "ZSTD_CHECKSUM", false)) {
         *reason = "blosc, which PREDICTOR takes, has no ZSTD_CHECKSUM; CHECKSUM=YES goes with it";
         return false;
     }
     uint64_t level = given != nullptr ? std::strtoull(given, nullptr, 10) : is_zstd ? 3 : 6;
     if (is_zstd)
         level = level == 0 ? 2 : std::min<uint64_t>((level + 1) / 2, 9);
+    const bool by_bits = is_zstd && options->predictor == Predictor::Delta;
     *text = codec("blosc", std::string("\"cname\":\"") + (is_zstd ? "zstd" : "zlib") +
-                               "\",\"clevel\":" + std::to_string(level) +
-                               ",\"shuffle\":\"shuffle\",\"blocksize\":262144");
+                               "\",\"clevel\":" + std::to_string(level) + ",\"shuffle\":\"" +
+                               (by_bits ? "bitshuffle" : "shuffle") + "\",\"blocksize\":262144");
     return true;
 }
 
@@ -422,15 +441,15 @@ static bool parse_compression(CSLConstList given, CreationOptions *options, std:
     if (const char *codecs = CSLFetchNameValue(given, "CODECS"))
         return parse_codecs(given, codecs, options, reason);
     const CPLStringList list = with_nearest(given);
-    std::string compressor, shuffled;
+    std::string compressor, sorted;
     bool checksum;
     if (!parse_compressor(list.List(), options, &compressor, reason) ||
-        !parse_shuffle(list.List(), options, &shuffled, reason) ||
+        !parse_predictor(list.List(), options, &sorted, reason) ||
         !parse_flag(list.List(), "CHECKSUM", &checksum, reason))
         return false;
     options->codecs = codec_list(compressor, checksum);
-    if (!shuffled.empty())
-        options->shuffled_codecs = codec_list(shuffled, checksum);
+    if (!sorted.empty())
+        options->sorted_codecs = codec_list(sorted, checksum);
     return true;
 }
 

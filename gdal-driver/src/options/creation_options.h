@@ -18,9 +18,10 @@ const char *creation_option_list();
 
 enum class Sharding { Auto, Off, Given };
 
-/* Whether blocks have the bytes of their elements sorted by significance before they are
-   compressed. Auto: those of floats in rasters, where COMPRESS is not given. */
-enum class Shuffle { Auto, Off, On };
+/* What is done with the elements of blocks before they are compressed: Shuffle sorts their bytes by
+   significance, Delta stores differences. Auto: Shuffle for floats in rasters, where COMPRESS is
+   not given. */
+enum class Predictor { Auto, None, Shuffle, Delta };
 
 struct CreationOptions {
     bool append = false;    /* to the store that is there; array_name is given then */
@@ -35,9 +36,8 @@ struct CreationOptions {
     ChunkRuns shard_runs;
     std::string codecs;                    /* as zb_array_spec has them */
     std::optional<std::string> compressor; /* the codec of COMPRESS, "" for none; unset: CODECS */
-    Shuffle shuffle = Shuffle::Off;
-    std::string
-        shuffled_codecs;        /* in place of `codecs`, where elements have several bytes; or "" */
+    Predictor predictor = Predictor::None;
+    std::string sorted_codecs;  /* in place of `codecs`, with bytes or bits sorted; or "" */
     bool fortran_order = false; /* of elements in blocks: the first dimension varies fastest */
     char separator = '/';
     std::string key_encoding;         /* of chunks, as zb_array_spec has it, or "" */

@@ -69,6 +69,8 @@ static void check(const char *codecs, zb_dtype dtype, const void *elements, uint
 #define BIG_BYTES "{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}"
 #define FILTER(name, configuration) "{\"name\":\"" name "\",\"configuration\":{" configuration "}}"
 
+#define SAME_FLOATS FILTER("numcodecs.astype", "\"encode_dtype\":\"<f4\",\"decode_dtype\":\"<f4\"")
+
 static void of_numcodecs(void **state) {
     (void)state;
     static const int32_t ramp[4] = {5, 7, 6, 6};
@@ -85,6 +87,9 @@ static void of_numcodecs(void **state) {
     CHECK("[" FILTER("numcodecs.delta", "\"dtype\":\"|u1\",\"astype\":\"<i2\"") "," LITTLE_BYTES
                                                                                 "]",
           uint8_type, down, "0500fe00f7000600");
+    static const uint32_t reals[4] = {0x3f800000, 0xbf800001, 0x7f800001, 0}; /* one NaN signals */
+    CHECK("[" SAME_FLOATS "," FILTER("numcodecs.delta", "\"dtype\":\"<u4\"") "," LITTLE_BYTES "]",
+          float32, reals, "0000803f01000080000000c0ffff7f80");
     static const double tens[3] = {1000, 1000.1, 1002.5};
     CHECK("[" FILTER(
               "numcodecs.fixedscaleoffset",
@@ -396,6 +401,8 @@ static void refused_documents(void **state) {
     } cases[] = {
         {"[" FILTER("numcodecs.delta", "\"dtype\":\"<f4\"") ",\"bytes\"]", ZB_EUNSUPPORTED,
          "codecs[0]: numcodecs.delta: dtype is \"<f4\", expected the type of its input, int32"},
+        {"[" FILTER("numcodecs.delta", "\"dtype\":\"<i8\"") ",\"bytes\"]", ZB_EUNSUPPORTED,
+         "dtype is \"<i8\", expected the type of its input, int32"},
         {"[" FILTER("numcodecs.delta", "\"dtype\":\">i4\"") ",\"bytes\"]", ZB_EUNSUPPORTED,
          "this machine's byte order"},
         {"[" FILTER("numcodecs.delta", "\"astype\":\"<f4\"") ",\"bytes\"]", ZB_EUNSUPPORTED,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Two arrays that caches take for one: the second gets its own error, and nothing of the first. */
+/* Two arrays that caches take for one: the second gets its own error, and nothing of the first. And
+   what is worth a place in the cache. */
 #include "read/cache.h"
 #include "util/crc32c.h"
 #include "node/node.h"
+#include "support/arrays.h"
 #include "support/stores.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/sys/hierarchy.h"
@@ -123,11 +125,63 @@ static void small_indexes_are_no_large_ones(void **state) {
     zb_node_release(many);
 }
 
+/* The number of chunks that reads of boxes of this size, side by side, leave in the cache. */
+static size_t kept_by(const arrays_sample *sample, const zb_node *node, const uint64_t *size) {
+    const size_t before = zb__chunk_cache()->table.count;
+    const uint64_t *shape = sample->spec.shape;
+    uint64_t start[2], count[2];
+    for (start[0] = 0; start[0] < shape[0]; start[0] += size[0]) {
+        for (start[1] = 0; start[1] < shape[1]; start[1] += size[1]) {
+            int16_t out[64];
+            zb_error err;
+            for (int d = 0; d < 2; d++)
+                count[d] = size[d] < shape[d] - start[d] ? size[d] : shape[d] - start[d];
+            const zb_read read = {.node = node,
+                                  .start = start,
+                                  .count = count,
+                                  .view = {.data = out, .dtype = sample->dtype}};
+            ASSERT_OK(zb_array_read(&read, 1, &err), err);
+            assert_memory_equal(out, arrays_at(sample, start), sizeof *out);
+        }
+    }
+    return zb__chunk_cache()->table.count - before;
+}
+
+/* A chunk at the array's edge is read as a whole when all is that lies in the array. */
+static void edges_are_no_parts(void **state) {
+    (void)state;
+    static const arrays_spec specs[] = {
+        {.ndim = 2, .shape = {10, 7}, .chunk = {{4, 2}}},
+        {.ndim = 2, .shape = {10, 7}, .chunk = {{8, 4}, {4, 2}}, .depth = 1},
+        {.ndim = 2,
+         .shape = {10, 7},
+         .chunk = {{8, 4}, {2, 4}},
+         .depth = 1,
+         .order = {{1, 0}},
+         .transposed = {true}},
+    };
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        arrays_spec spec = specs[i];
+        spec.type = "int16";
+        spec.codec = ARRAYS_GZIP;
+        check_random random = {.state = 1};
+        zb_hierarchy *mem = stores_new_mem();
+        arrays_sample sample = arrays_write(&spec, &random, mem, "");
+        zb_node *node = stores_open_node(mem, "");
+        assert_int_equal(kept_by(&sample, node, (const uint64_t[]){4, 2}), 0);
+        assert_int_equal(kept_by(&sample, node, (const uint64_t[]){1, 2}), 12);
+        zb_node_release(node);
+        arrays_free(&sample);
+        zb_hierarchy_release(mem);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_no_pointers),
         cmocka_unit_test(small_chunks_are_no_large_ones),
         cmocka_unit_test(small_indexes_are_no_large_ones),
+        cmocka_unit_test(edges_are_no_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
