@@ -141,7 +141,7 @@ proctype writer(byte me) {
         :: else
         fi;
         d_step { /* core/src/write/reused_inner.c: zb__reused_inner_read, core/src/read/expand.c: open_fresh,
-                    core/src/write/compact.c: compact_shard */
+                    core/src/write/compact.c: compact_shard, core/src/write/live.c: begin_sharing */
             if
             :: stored && tail[stored] == INDEX -> first = LAST(stored, 0); second = LAST(stored, 1)
             :: stored && tail[stored] == COPY ->
@@ -161,7 +161,8 @@ put:
         :: kind[me] == WAITS -> stored = 2 + me /* core/src/store/fs_flush.c: move_in */
         :: kind[me] != WAITS && first == FILL && second == FILL ->
             stored = 0 /* core/src/write/put_chunk.c: zb__chunk_erase, core/src/store/fs_remove.c: zb__fs_erase */
-        :: else -> /* core/src/write/put_chunk.c: zb__chunk_put, core/src/store/fs_write.c: zb__fs_put */
+        :: else -> /* core/src/write/put_chunk.c: zb__chunk_put, core/src/write/shared_blocks.c: put,
+                      core/src/store/fs_write.c: zb__fs_put */
 #ifdef NO_TEMPORARY_FILES
             if
             :: stored ->
