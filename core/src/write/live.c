@@ -98,26 +98,27 @@ static enum zb_code load(const zb__write_layout *layout, zb__live *live, zb_erro
 }
 
 /* An object that cannot be read is left to the ordinary way, which tells why. */
-static enum zb_code begin_sharing(const zb_writer *writer, const char *key,
-                                  const zb__buffered_chunk *chunk, zb__live *live) {
+static void begin_sharing(const zb_writer *writer, const char *key, const zb__buffered_chunk *chunk,
+                          zb__live *live) {
     zb_store *store = zb__node_store(writer->node);
     const zb_open opening = {.key = key, .home = zb__node_home(writer->node)};
     zb_object_info info;
     if (!store->hints.shares_blocks || chunk->layout->shard->index_at_start ||
         zb_object_open_as(store, &opening, &live->object, &info, NULL) != ZB_OK)
-        return ZB_OK;
+        return;
     live->size = info.size;
     if (load(chunk->layout, live, NULL) != ZB_OK || !zb__shared_blocks_pay(chunk, live))
         zb__live_end(live);
-    return ZB_OK;
 }
 
 enum zb_code zb__live_begin(const zb_writer *writer, const char *key,
                             const zb__buffered_chunk *chunk, zb__live *live, zb_error *err) {
     zb_object_info info;
     *live = (zb__live){.object = NULL};
-    if (writer->options.strategy == ZB_REWRITE)
-        return begin_sharing(writer, key, chunk, live);
+    if (writer->options.strategy == ZB_REWRITE) {
+        begin_sharing(writer, key, chunk, live);
+        return ZB_OK;
+    }
     const zb_open opening = {.key = key, .home = zb__node_home(writer->node), .is_live = true};
     enum zb_code code =
         zb_object_open_as(zb__node_store(writer->node), &opening, &live->object, &info, err);
@@ -147,39 +148,10 @@ typedef struct appending {
     const zb__write_layout *layout;
     const zb__live *live;
     enum zb_sync sync;
-    uint64_t *entries;      /* of the new index */
-    zb_part *parts;         /* new inner chunks, and behind them the old index */
-    uint64_t *inner_chunks; /* of the parts */
-    size_t count;           /* new inner chunks */
+    zb__grown grown; /* its last part is the old index */
     zb__journal *journal;
-    uint8_t *index, *old_index; /* encoded */
-    uint64_t end;               /* of the inner chunks; the index follows */
-    bool changed;               /* the new index differs from the old one */
-    bool any;                   /* the new index has entries */
+    uint8_t *old_index; /* encoded */
 } appending;
-
-/* The new index, and the inner chunks to append. */
-static void lay_out(appending *a, const zb__buffered_chunk *chunk,
-                    const zb__encoded *inner_chunks) {
-    a->end = a->live->size;
-    for (uint64_t i = 0; i < a->layout->inner_chunks; i++) {
-        uint64_t *entry = &a->entries[2 * i];
-        const zb__encoded *inner = &inner_chunks[i];
-        memcpy(entry, &a->live->entries[2 * i], 2 * sizeof *entry);
-        if (chunk->inner_chunks[i].elements) {
-            bool stored = inner->size > 0;
-            a->changed = a->changed || stored || entry[0] != ZB__INDEX_EMPTY;
-            entry[0] = stored ? a->end : ZB__INDEX_EMPTY;
-            entry[1] = stored ? inner->size : ZB__INDEX_EMPTY;
-        }
-        a->any = a->any || entry[0] != ZB__INDEX_EMPTY;
-        if (chunk->inner_chunks[i].elements && inner->size > 0) {
-            a->inner_chunks[a->count] = i;
-            a->parts[a->count++] = (zb_part){.data = inner->data, .size = inner->size};
-            a->end += inner->size;
-        }
-    }
-}
 
 static enum zb_code read_old_index(const appending *a, zb_error *err) {
     size_t size = a->layout->shard->index_size;
@@ -190,32 +162,35 @@ static enum zb_code read_old_index(const appending *a, zb_error *err) {
     return code;
 }
 
-/* The new index is in a->index by now. */
+/* The new index is in a->grown.index by now. */
 static enum zb_code make_journal(appending *a, zb_error *err) {
     size_t index_size = a->layout->shard->index_size;
-    uint64_t blocks = zb__journal_blocks(a->end, index_size), at = a->live->size;
-    for (size_t i = 0; i < a->count; at += a->parts[i++].size)
-        blocks += zb__journal_blocks(at, a->parts[i].size);
-    zb__journal *journal = a->journal = zb__journal_new(a->count + 1, blocks, 0);
+    uint64_t blocks = zb__journal_blocks(a->grown.end, index_size), at = a->live->size;
+    for (size_t i = 0; i < a->grown.count; at += a->grown.parts[i++].size)
+        blocks += zb__journal_blocks(at, a->grown.parts[i].size);
+    zb__journal *journal = a->journal = zb__journal_new(a->grown.count + 1, blocks, 0);
     if (!journal)
         return no_memory(err);
     journal->old_size = at = a->live->size;
-    journal->new_size = a->end + index_size;
+    journal->new_size = a->grown.end + index_size;
     journal->index_crc = zb__crc32c(a->old_index, index_size);
-    for (size_t i = 0; i < a->count; at += a->parts[i++].size)
-        zb__journal_note(journal, i, a->inner_chunks[i], at, a->parts[i].data, a->parts[i].size);
-    zb__journal_note(journal, a->count, 0, a->end, a->index, index_size);
+    for (size_t i = 0; i < a->grown.count; at += a->grown.parts[i++].size)
+        zb__journal_note(journal, i, a->grown.inner_chunks[i], at, a->grown.parts[i].data,
+                         a->grown.parts[i].size);
+    zb__journal_note(journal, a->grown.count, 0, a->grown.end, a->grown.index, index_size);
     return ZB_OK;
 }
 
 static enum zb_code extend(const appending *a, zb_error *err) {
     const zb__live *live = a->live;
     size_t index_size = a->layout->shard->index_size;
-    zb_part index = {.data = a->index, .size = index_size};
-    const zb_change changes[] = {
-        {.offset = a->end + index_size, .is_end = true},
-        {.offset = live->size, .parts = a->parts, .count = a->count + 1, .sync = a->sync},
-        {.offset = a->end, .parts = &index, .count = 1}};
+    zb_part index = {.data = a->grown.index, .size = index_size};
+    const zb_change changes[] = {{.offset = a->grown.end + index_size, .is_end = true},
+                                 {.offset = live->size,
+                                  .parts = a->grown.parts,
+                                  .count = a->grown.count + 1,
+                                  .sync = a->sync},
+                                 {.offset = a->grown.end, .parts = &index, .count = 1}};
     enum zb_code code = ZB_OK;
     for (size_t i = 0; i < 3 && !code; i++)
         code = zb_object_change(live->object, &changes[i], err);
@@ -234,7 +209,7 @@ static enum zb_code append(const appending *a, const zb_node *array, const char 
         (void)zb__journal_replay(array, a->layout, key, NULL, NULL);
         return code;
     }
-    const zb_change none = {.offset = a->end, .sync = a->sync};
+    const zb_change none = {.offset = a->grown.end, .sync = a->sync};
     if (a->sync != ZB_SYNC_NONE)
         code = zb_object_change(a->live->object, &none, err);
     return code ? code : zb__journal_erase(array, key, err);
@@ -244,34 +219,25 @@ static enum zb_code put_appended(zb_writer *writer, const char *key,
                                  const zb__buffered_chunk *chunk, const zb__live *live,
                                  const zb__encoded *inner_chunks, zb__scratch *scratch,
                                  zb_error *err) {
-    const zb__write_layout *layout = chunk->layout;
-    size_t n = (size_t)layout->inner_chunks, index_size = layout->shard->index_size;
-    appending a = {.layout = layout,
+    const size_t index_size = chunk->layout->shard->index_size;
+    appending a = {.layout = chunk->layout,
                    .live = live,
                    .sync = step_sync(writer),
-                   .entries = malloc(2 * n * sizeof *a.entries),
-                   .parts = malloc((n + 1) * sizeof *a.parts),
-                   .inner_chunks = malloc(n * sizeof *a.inner_chunks),
-                   .index = malloc(index_size),
                    .old_index = malloc(index_size)};
-    enum zb_code code = a.entries && a.parts && a.inner_chunks && a.index && a.old_index
-                            ? read_old_index(&a, err)
-                            : no_memory(err);
-    if (code == ZB_OK) {
-        lay_out(&a, chunk, inner_chunks);
-        a.parts[a.count] = (zb_part){.data = a.old_index, .size = index_size};
-    }
-    if (code == ZB_OK && a.changed)
-        code = zb__shard_index_encode(layout->shard, scratch, a.entries, a.index, err);
-    if (code == ZB_OK && a.changed)
+    enum zb_code code = zb__grown_make(chunk, live, inner_chunks, &a.grown, err);
+    if (code == ZB_OK)
+        code = a.old_index ? read_old_index(&a, err) : no_memory(err);
+    if (code == ZB_OK)
+        a.grown.parts[a.grown.count] = (zb_part){.data = a.old_index, .size = index_size};
+    if (code == ZB_OK && a.grown.changed)
+        code =
+            zb__shard_index_encode(a.layout->shard, scratch, a.grown.entries, a.grown.index, err);
+    if (code == ZB_OK && a.grown.changed)
         code = make_journal(&a, err);
-    if (code == ZB_OK && a.changed)
-        code = a.any ? append(&a, writer->node, key, err) : zb__chunk_erase(writer, key, err);
-    free(a.entries);
-    free(a.parts);
-    free(a.inner_chunks);
+    if (code == ZB_OK && a.grown.changed)
+        code = a.grown.any ? append(&a, writer->node, key, err) : zb__chunk_erase(writer, key, err);
+    zb__grown_clear(&a.grown);
     free(a.journal);
-    free(a.index);
     free(a.old_index);
     return code;
 }

@@ -267,6 +267,24 @@ enum zb_code zb__live_put(zb_writer *writer, const char *key, const zb__buffered
                           const zb__live *live, const zb__encoded *inner_chunks,
                           zb__scratch *scratch, zb_error *err);
 
+/* The stored shard with the inner chunks of a buffered chunk behind its bytes. A new index is to
+   follow at the very end. */
+typedef struct zb__grown {
+    uint64_t *entries;      /* of the new index, [2 * inner_chunks] */
+    zb_part *parts;         /* the new inner chunks, and room for one part more */
+    uint64_t *inner_chunks; /* of the parts */
+    size_t count;           /* of the new inner chunks */
+    uint8_t *index;         /* room for the new index, encoded */
+    uint64_t end;           /* of the inner chunks */
+    bool changed;           /* the new index differs from the old one */
+    bool any;               /* the new index has entries */
+} zb__grown;
+
+/* The parts lie in `inner_chunks`. ZB_ENOMEM; zb__grown_clear in any case (grown_shard.c). */
+enum zb_code zb__grown_make(const zb__buffered_chunk *chunk, const zb__live *live,
+                            const zb__encoded *inner_chunks, zb__grown *out, zb_error *err);
+void zb__grown_clear(zb__grown *grown);
+
 /* The same by a new object that shares the blocks of the old one (shared_blocks.c), which
    zb__live_begin takes where the store can, and it pays. */
 bool zb__shared_blocks_pay(const zb__buffered_chunk *chunk, const zb__live *live);
