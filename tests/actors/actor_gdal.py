@@ -73,6 +73,21 @@ class GdalActor:
         source = gdal.GetDriverByName("MEM").Create("", columns, rows, 1, gdal.GDT_Int64)
         source.GetRasterBand(1).SetNoDataValue(FILL)
         source.GetRasterBand(1).WriteArray(values((slice(0, rows), slice(0, columns)), token))
+        self.copy_of(source, session, path, chunk, shard)
+
+    def do_import(self, session, path, shape, chunk, shard, token):
+        """A GeoTIFF whose tiles are moved as they are encoded, into a store that is new."""
+        rows, columns = pair(shape)
+        name = f"/vsimem/{token}.tif"
+        tiles = [f"BLOCKYSIZE={pair(chunk)[0]}", f"BLOCKXSIZE={pair(chunk)[1]}"]
+        file = gdal.GetDriverByName("GTiff").Create(
+            name, columns, rows, 1, gdal.GDT_Int64, ["TILED=YES", "COMPRESS=ZSTD", *tiles])
+        file.GetRasterBand(1).WriteArray(values((slice(0, rows), slice(0, columns)), token))
+        close(file)
+        self.copy_of(gdal.Open(name), session, path, chunk, shard)
+        gdal.Unlink(name)
+
+    def copy_of(self, source, session, path, chunk, shard):
         target, array = self.target(session, path)
         close(self.driver.CreateCopy(target, source,
                                      options=self.options(session, chunk, shard, array)))

@@ -3,6 +3,7 @@
 (sync, strategy, shards), which hold for the whole process."""
 import json
 import os
+import tempfile
 
 import h5py
 
@@ -43,6 +44,16 @@ class H5pyActor:
         self.files[session].create_dataset(
             path, pair(shape), "i8", chunks=pair(chunk), maxshape=(None, None), fillvalue=FILL,
             compression={"gzip": "gzip"}.get(codecs), fletcher32=codecs == "crc")
+
+    def do_import(self, session, path, shape, chunk, shard, token):
+        """A dataset of an HDF5 file, whose chunks are moved as they are encoded."""
+        rows, columns = pair(shape)
+        with tempfile.TemporaryDirectory() as place:
+            with h5py.File(os.path.join(place, "x.h5"), "w") as file:
+                file.create_dataset(
+                    "a", data=values((slice(0, rows), slice(0, columns)), token),
+                    chunks=pair(chunk), compression="gzip", fillvalue=FILL)
+                file.copy("a", self.files[session], path)
 
     def do_attr(self, session, path, name, value):
         """h5py's `attrs[name] = value` is three steps, between which there is no such attribute;

@@ -62,13 +62,26 @@ class Party:
 
     def replace(self, path, shape, token, chunk=(4, 4), shard=(8, 8)):
         """A copy by GDAL takes the place of a whole store."""
+        self.arrive("replace", path, shape, token, chunk, shard, is_new_store=True)
+        self.promise_documents()
+
+    def take(self, path, shape, token, chunk=(4, 4), shard=(8, 8)):
+        """A new array, of encoded chunks that are moved; returning promises it, but with h5py. In a
+        store that is there already it may be seen with fill before they come."""
+        is_new_store = self.kind != "h5py" and self.world.at("").latest is None
+        self.arrive("import", path, shape, token, chunk, shard, is_new_store)
+        if self.kind != "h5py":
+            self.promise_documents()
+
+    def arrive(self, command, path, shape, token, chunk, shard, is_new_store):
         now = self.recording.now()
         node = Node(shape, shard)
-        begun = self.world.delete(self, "", now) + self.world.create(self, path, node, now)
-        node.writes.events.clear()  # it comes with its elements
+        begun = self.world.delete(self, "", now) if is_new_store else []
+        begun += self.world.create(self, path, node, now)
+        if is_new_store:
+            node.writes.events.clear()  # it comes with its elements
         begun.append((node.writes, node.writes.begin(self, (0, 0), shape, token, now)))
-        self.change(begun, "replace", path, by(shape), by(chunk), by(shard), token)
-        self.promise_documents()
+        self.change(begun, command, path, by(shape), by(chunk), by(shard), token)
 
     def attr(self, path):
         text = f"v{self.recording.token()}"

@@ -4,6 +4,7 @@ durable when the disk's log begins) and the changes (`run`)."""
 import os
 
 from history import Node
+from record import by
 
 WHOLE = (0, 0)
 
@@ -330,6 +331,34 @@ def gdal_copies(recording):
     writer.close()
 
 
+# ---- Encoded chunks that are moved into new arrays
+
+
+def moved(recording, kind, chunk=(4, 4), shard=(8, 8)):
+    writer = recording.party(kind, "close", **({"shards": by(shard)} if kind == "h5py" else {}))
+    for number in range(3):
+        writer.take(f"g/{number}", (32, 32), recording.token(), chunk, shard)
+        recording.bystander()
+        if kind == "h5py":
+            writer.flush(f"g/{number}")
+    writer.close()
+
+
+def copy_moved(recording):
+    moved(recording, "copy")
+
+
+def h5py_moved(recording):
+    moved(recording, "h5py")
+
+
+def gdal_moved(recording):
+    writer = recording.party("gdal", "close")
+    writer.take("data", (64, 64), recording.token(), chunk=(16, 16), shard=(32, 32))
+    recording.bystander()
+    writer.close()
+
+
 # ---- The harness itself: a writer with every sync that POSIX asks for, and one without
 
 
@@ -376,6 +405,9 @@ SCRIPTS = {
     "gdal_always": (nothing, gdal_always),
     "gdal_change": (old_arrays, gdal_change),
     "gdal_copies": (nothing, gdal_copies),
+    "copy_moved": (nothing, copy_moved),
+    "h5py_moved": (nothing, h5py_moved),
+    "gdal_moved": (nothing, gdal_moved),
 }
 CONTROLS = {"careful": (nothing, careful), "careless": (nothing, careless)}
 SHORT = {"ext4": "c_change", "ext4-late": "h5py_change", "xfs": "c_structure_consolidated", "btrfs": "gdal_change"}
