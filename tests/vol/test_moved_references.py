@@ -12,6 +12,7 @@ import shutil
 import h5py
 import numpy as np
 import pytest
+import zarr
 from conftest import build_dir, run_python, tool
 from test_created_types import document
 
@@ -173,6 +174,25 @@ def test_nothing_is_kept_without_references(tmp_path):
         file.move("d", "e")
         del file["e"]
     assert "moved" not in extension(path)
+
+
+def test_levels_have_plain_names(tmp_path):
+    """They are made under other names, which nobody else knows."""
+    path = tmp_path / "x.zarr"
+    with h5py.File(path, "w") as file:
+        file["d"] = np.zeros((600, 600), "f4")
+        file["first"] = np.array([file["d"].ref], h5py.ref_dtype)
+    tool(os.environ["ZARRBRIDGE_PROGRAM"], "pyramid", path / "d")
+    assert extension(path)["moved"] == {}
+    with h5py.File(path, "r+") as file:
+        file["second"] = np.array([file["ovr_2x/d"].ref], h5py.ref_dtype)
+        assert file[file["second"][0]].name == "/ovr_2x/d"
+    assert zarr.open_array(path / "second", mode="r")[0] == "/ovr_2x/d"
+    with h5py.File(path, "r+") as file:
+        del file["d"]
+        assert list(file) == ["first", "second"]
+        with pytest.raises(ValueError):
+            file[file["second"][0]]
 
 
 def test_an_old_store(path):

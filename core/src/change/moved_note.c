@@ -48,11 +48,12 @@ static enum zb_code prepare(zb__document *document, const char *from, const char
     enum zb_code code = zb__tracking_load(document, &group, err);
     if (!code)
         code = copy_text(document, &noted->before, err);
-    if (!code && group.moved)
+    const bool is_noted = !code && group.moved && zb__moved_is_known(group.moved, from);
+    if (is_noted)
         code = zb__moved_move(group.moved, from, to, err);
-    if (!code && group.moved && to)
+    if (is_noted && !code && to)
         code = zb__moved_put_moving(group.extension, from, to, &value, err);
-    if (!code && group.moved)
+    if (is_noted && !code)
         code = zb__tracking_set(document, &group, err);
     if (!code && value && !is_same(document, &noted->before)) {
         code = copy_text(document, &noted->after, err);

@@ -14,8 +14,6 @@
 #include "hierarchy/path.h"
 #include "util/text.h"
 
-#define ASIDE_TAIL ".zarr3-new"
-
 static bool is_group(const zb_node *node) {
     return node && !zb_node_array(node);
 }
@@ -33,19 +31,19 @@ static char *taken_text(zb__text *text) {
 char *zb_aside_name(const char *path) {
     static atomic_uint count;
     zb__text text = {.data = NULL};
-    zb__text_addf(&text, "%s.%ld-%u" ASIDE_TAIL, path, (long)getpid(), atomic_fetch_add(&count, 1));
+    zb__text_addf(&text, "%s.%ld-%u" ZB__ASIDE_TAIL, path, (long)getpid(),
+                  atomic_fetch_add(&count, 1));
     return taken_text(&text);
 }
 
 bool zb_name_is_aside(const char *name) {
-    const size_t length = strlen(name), tail = strlen(ASIDE_TAIL);
-    return length > tail && strcmp(name + length - tail, ASIDE_TAIL) == 0;
+    return zb__path_is_aside(name);
 }
 
 bool zb_aside_is_abandoned(const char *name) {
     if (!zb_name_is_aside(name))
         return false;
-    const char *dot = name + strlen(name) - strlen(ASIDE_TAIL);
+    const char *dot = name + strlen(name) - strlen(ZB__ASIDE_TAIL);
     while (dot > name && dot[-1] != '.')
         dot--;
     if (dot == name)

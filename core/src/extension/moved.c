@@ -345,7 +345,16 @@ static bool drop_returned(zb_moved *moved, const char *path) {
     return true;
 }
 
+bool zb__moved_is_known(const zb_moved *moved, const char *path) {
+    bool is_known = !zb__path_is_aside(path);
+    for (size_t i = 0; i < moved->count && !is_known; i++)
+        is_known = moved->entry[i].path && rest_below(moved->entry[i].path, path);
+    return is_known;
+}
+
 enum zb_code zb__moved_move(zb_moved *moved, const char *from, const char *to, zb_error *err) {
+    if (!zb__moved_is_known(moved, from))
+        return ZB_OK;
     if (!sort(moved))
         return fail_memory(err);
     char *name = zb_moved_name(moved, from), *path = to && name ? strdup(to) : NULL;

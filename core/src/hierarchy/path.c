@@ -69,3 +69,11 @@ const char *zb__path_below(const char *path, const char *prefix) {
         return *path ? path : NULL;
     return strncmp(path, prefix, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
 }
+
+bool zb__path_is_aside(const char *path) {
+    const size_t tail = strlen(ZB__ASIDE_TAIL);
+    for (const char *at = path; (at = strstr(at, ZB__ASIDE_TAIL)) != NULL; at += tail)
+        if (at > path && at[-1] != '/' && (at[tail] == '/' || !at[tail]))
+            return true;
+    return false;
+}

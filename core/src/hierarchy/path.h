@@ -27,4 +27,9 @@ const char *zb__path_name(const char *path);
    paths but "" lie below "". */
 const char *zb__path_below(const char *path, const char *prefix);
 
+/* The end of the names of nodes in the making (zb_aside_name), and whether a path has such a name
+   in it. */
+#define ZB__ASIDE_TAIL ".zarr3-new"
+bool zb__path_is_aside(const char *path);
+
 #endif

@@ -77,6 +77,27 @@ static void a_node_that_came_later_gets_its_own(void **state) {
     zb_moved_free(moved);
 }
 
+/* Levels of a pyramid, and copies by GDAL, are made under such names. */
+static void nodes_in_the_making_have_no_name(void **state) {
+    static const char aside[] = "ovr_2x.77-0.zarr3-new", there[] = "d.77-1.zarr3-new";
+    (void)state;
+    zb_error err;
+    zb_moved *moved = parse("{}");
+    ASSERT_OK(zb__moved_move(moved, aside, "ovr_2x", &err), err);
+    ASSERT_OK(zb__moved_move(moved, "g/a.77-1.zarr3-new/b", NULL, &err), err);
+    assert_printed(moved, "{}");
+    assert_text(zb_moved_name(moved, "ovr_2x/d"), "ovr_2x/d");
+    ASSERT_OK(zb__moved_move(moved, "d", there, &err), err); /* replaced: the old one goes there */
+    assert_text(zb_moved_path(moved, "d"), there);
+    ASSERT_OK(zb__moved_move(moved, aside, "d", &err), err);
+    assert_text(zb_moved_name(moved, "d"), NULL);
+    ASSERT_OK(zb__moved_move(moved, there, NULL, &err), err);
+    assert_printed(moved, "{\"d\":null}");
+    ASSERT_OK(zb__moved_move(moved, ".zarr3-new", "x", &err), err); /* an ordinary name */
+    assert_printed(moved, "{\"d\":null,\".zarr3-new\":\"x\"}");
+    zb_moved_free(moved);
+}
+
 /* The group of a deleted name had moved out of the one that is deleted now. */
 static void deleted_names_stay_below_one_that_has_moved(void **state) {
     (void)state;
@@ -549,6 +570,7 @@ int main(void) {
         cmocka_unit_test(without_a_member_names_are_paths),
         cmocka_unit_test(a_name_follows),
         cmocka_unit_test(a_node_that_came_later_gets_its_own),
+        cmocka_unit_test(nodes_in_the_making_have_no_name),
         cmocka_unit_test(deleted_names_stay_below_one_that_has_moved),
         cmocka_unit_test(hostile_entries_are_left_out),
         cmocka_unit_test(the_table_is_bounded),
