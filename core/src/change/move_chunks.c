@@ -21,6 +21,7 @@
 #include "read/encoded.h"
 #include "util/list.h"
 #include "util/pages.h"
+#include "util/pool.h"
 #include "zarrbridge/encoded.h"
 #include "zarrbridge/read.h"
 #include "zarrbridge/values.h"
@@ -289,6 +290,14 @@ static size_t room_bytes(uint64_t most, uint64_t each, uint64_t bytes) {
     return __builtin_mul_overflow(most + each, bytes, &all) || all > most_bytes ? most_bytes : all;
 }
 
+/* Shards in hand, where one is more than is wanted: each thread puts one, while one alone would keep
+   the others waiting for its end. */
+static uint64_t shards_together(uint64_t each, uint64_t bytes) {
+    const uint64_t width = zb__pool_width(), fit = room_bytes(0, each, bytes);
+    const uint64_t shards = most_bytes / (fit ? fit : 1);
+    return shards < width ? shards : width;
+}
+
 /* Room for the chunks in hand. */
 static enum zb_code make_room(moving *m, zb_error *err) {
     const zb_array_info *info = &m->to->array->info;
@@ -301,6 +310,8 @@ static enum zb_code make_room(moving *m, zb_error *err) {
         zb__node_store(m->from)->hints.is_local && zb__node_store(m->to)->hints.is_local;
     const uint64_t wanted = is_near ? moved_near : moved_bytes;
     m->most = bytes >= wanted ? 1 : (size_t)(wanted / (bytes ? bytes : 1));
+    if (is_near && each > m->most && each < MOST_MOVED)
+        m->most = (size_t)(each * (shards_together(each, bytes) - 1) + 1);
     m->most = m->most < MOST_MOVED ? m->most : MOST_MOVED;
     room = m->most + each;
     m->index = calloc((size_t)room, (info->ndim ? info->ndim : 1) * sizeof *m->index);
