@@ -290,8 +290,8 @@ static size_t room_bytes(uint64_t most, uint64_t each, uint64_t bytes) {
     return __builtin_mul_overflow(most + each, bytes, &all) || all > most_bytes ? most_bytes : all;
 }
 
-/* Shards in hand, where one is more than is wanted: each thread puts one, while one alone would keep
-   the others waiting for its end. */
+/* Shards in hand, where one is more than is wanted: each thread puts one, while one alone would
+   keep the others waiting for its end. */
 static uint64_t shards_together(uint64_t each, uint64_t bytes) {
     const uint64_t width = zb__pool_width(), fit = room_bytes(0, each, bytes);
     const uint64_t shards = most_bytes / (fit ? fit : 1);
