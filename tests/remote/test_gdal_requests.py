@@ -33,6 +33,10 @@ import sys; import numpy as np; from osgeo import gdal; gdal.UseExceptions()
 url, way, out, pixels = sys.argv[1:]
 d = gdal.Open(url)
 bands = [d.GetRasterBand(i + 1) for i in range(d.RasterCount)]
+whole = np.load(pixels)
+def read(x, y, w, h):
+    w, h = min(w, d.RasterXSize - x), min(h, d.RasterYSize - y)
+    assert (d.ReadAsArray(x, y, w, h) == whole[..., y:y + h, x:x + w]).all()
 if way == "statistics":
     for band in bands: band.ComputeStatistics(False)
 elif way == "a histogram":
@@ -40,16 +44,20 @@ elif way == "a histogram":
 elif way == "minimum and maximum":
     for band in bands: band.ComputeRasterMinMax(False)
 elif way == "rows":
-    for y in range(d.RasterYSize): d.ReadAsArray(0, y, d.RasterXSize, 1)
+    for y in range(0, d.RasterYSize): read(0, y, d.RasterXSize, 1)
 elif way == "rows of blocks":
-    for y in range(0, d.RasterYSize, 64): d.ReadAsArray(0, y, d.RasterXSize, 64)
-elif way == "blocks":
-    for y in range(0, d.RasterYSize, 64):
-        for x in range(0, d.RasterXSize, 64): d.ReadAsArray(x, y, 64, 64)
+    for y in range(0, d.RasterYSize, 64): read(0, y, d.RasterXSize, 64)
+elif way == "columns of blocks":
+    w, h = bands[0].GetBlockSize()
+    for x in range(0, d.RasterXSize, w):
+        for y in range(0, d.RasterYSize, h): read(x, y, w, h)
+elif way == "blocks" or way.startswith("windows of "):
+    w, h = bands[0].GetBlockSize() if way == "blocks" else [int(way.split()[-1])] * 2
+    for y in range(0, d.RasterYSize, h):
+        for x in range(0, d.RasterXSize, w): read(x, y, w, h)
 else:
     gdal.Translate(out, d, options=way)
-    copy = gdal.Open(out).ReadAsArray()
-    assert (copy == np.load(pixels)).all()
+    assert (gdal.Open(out).ReadAsArray() == whole).all()
 """
 
 
@@ -105,13 +113,35 @@ def test_a_whole_raster_asks_for_each_shard_once(served, form, way):
     assert requests <= 1.3 * store.whole[0] and sent <= 1.3 * store.whole[1], (requests, sent, store.whole)
 
 
-@pytest.mark.parametrize("way", ["rows", "rows of blocks", "blocks"])
-def test_programs_that_say_nothing_go_on_by_shards(served, way):
-    """What they read of the first four shards may be all that they want: an index each, up to three ranges for the
-    first blocks, and the rest in a range or two."""
+@pytest.mark.parametrize("form, way", [("sharded", way) for way in (
+    "blocks", "columns of blocks", "windows of 128", "windows of 160")] + [
+    (form, way) for form in ("cut by the edge", "a band each", "pixel by pixel") for way in (
+        "blocks", "columns of blocks")])
+def test_parts_in_order_from_the_corner_on_bring_shards(served, form, way):
+    """The first shard alone, of each band, is asked for in parts: its index, what is wanted first, and the rest."""
+    store = served(form)
+    requests, sent = store.by_gdal(way)
+    first = 3 if form == "a band each" else 1
+    assert requests <= store.whole[0] + 2 * first and sent <= 1.1 * store.whole[1], (requests, sent, store.whole)
+
+
+def test_gdal_calc_asks_for_each_shard_once(served, tmp_path):
+    """It takes blocks in columns."""
+    store = served("sharded")
+    store.server.take_log()
+    output("gdal_calc.py", "--quiet", "-A", store.url, "--calc=A", f"--outfile={tmp_path}/o.tif")
+    log = store.server.take_log()
+    assert len(log) <= store.whole[0] + 2 and sum(request.sent for request in log) <= 1.1 * store.whole[1], len(log)
+
+
+@pytest.mark.parametrize("way, more", [("rows", 16), ("rows of blocks", 16), ("windows of 200", 18),
+                                       ("windows of 300", 18)])
+def test_programs_that_take_parts_of_several_shards_go_on_by_shards(served, way, more):
+    """The first row of blocks may be all that they want: of each of four shards an index and three ranges, for inner
+    chunks lie in Morton order, and then the rest."""
     store = served("sharded")
     requests, sent = store.by_gdal(way)
-    assert requests <= store.whole[0] + 5 * 4 and sent <= 1.3 * store.whole[1], (requests, sent, store.whole)
+    assert requests <= store.whole[0] + more and sent <= 1.3 * store.whole[1], (requests, sent, store.whole)
 
 
 BAND_BY_BAND = r"""
@@ -145,7 +175,8 @@ class Peer(zarr.storage.LocalStore):
 
 WINDOW = r"""
 import sys; from osgeo import gdal; gdal.UseExceptions()
-gdal.Open(sys.argv[1]).ReadAsArray(*map(int, sys.argv[2:]))
+d, numbers = gdal.Open(sys.argv[1]), list(map(int, sys.argv[2:]))
+for i in range(0, len(numbers), 4): d.ReadAsArray(*numbers[i:i + 4])
 """
 
 
@@ -154,20 +185,46 @@ WINDOWS = [(0, 0, 64, 64), (70, 70, 9, 9), (200, 300, 1, 1), (180, 180, 20, 20),
            (10, 10, 256, 256), (0, 256, SIZE, 10), (256, 0, 10, SIZE), (130, 70, 500, 600)]
 
 
+def against_peer(store, windows):
+    """Requests and bytes of chunks for windows that one program reads, and zarr-python's."""
+    array = zarr.open_group(Peer(store.server.folder / "s.zarr", read_only=True), mode="r")["a"]
+    Peer.taken = Peer.asked = 0
+    for x, y, width, height in windows:
+        box = (slice(y, y + height), slice(x, x + width))
+        array[(..., *box) if array.shape[0] == 3 else box]
+    store.server.take_log()
+    python(WINDOW, store.url, *(number for window in windows for number in window))
+    log = [request for request in store.server.take_log() if "/c/" in request.path]
+    return (len(log), sum(request.sent for request in log)), (Peer.asked, Peer.taken)
+
+
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("form", ["sharded", "one shard", "a band each", "pixel by pixel"])
 def test_a_window_adds_little_to_its_chunks(served, form, window):
-    store = served(form)
-    x, y, width, height = window
-    array = zarr.open_group(Peer(store.server.folder / "s.zarr", read_only=True), mode="r")["a"]
-    box = (slice(y, y + height), slice(x, x + width))
-    Peer.taken = Peer.asked = 0
-    array[(..., *box) if array.shape[0] == 3 else box]
-    store.server.take_log()
-    python(WINDOW, store.url, *window)
-    log = [request for request in store.server.take_log() if "/c/" in request.path]
-    sent = sum(request.sent for request in log)
-    assert 0 < sent <= Peer.taken + 16384 and len(log) <= Peer.asked, (sent, Peer.taken, len(log), Peer.asked)
+    (requests, sent), (asked, taken) = against_peer(served(form), [window])
+    assert 0 < sent <= taken + 16384 and requests <= asked, (sent, taken, requests, asked)
+
+
+@pytest.mark.parametrize("form", ["sharded", "one shard", "a band each", "pixel by pixel"])
+def test_windows_anywhere_add_no_more(served, form):
+    """One of them after the other: that they lie close to one another means nothing."""
+    dice = np.random.default_rng(3)
+    windows = [(*dice.integers(0, SIZE - 100, 2), *dice.integers(1, 100, 2)) for _ in range(20)]
+    (_, sent), (_, taken) = against_peer(served(form), windows)
+    assert sent <= taken + 20 * 16384, (sent, taken)
+
+
+@pytest.mark.parametrize("name, windows, times", [
+    ("two blocks", [(256, 256, 64, 64), (320, 256, 64, 64)], 4),
+    ("two blocks at the corner", [(0, 0, 64, 64), (64, 0, 64, 64)], 7),
+    ("a row of blocks", [(x, 256, 64, 64) for x in range(0, SIZE, 64)], 1.6),
+    ("a column of blocks", [(256, y, 64, 64) for y in range(0, SIZE, 64)], 1.6),
+    ("a map moved to the right", [(x, 200, 200, 100) for x in range(100, 500, 64)], 1.6),
+])
+def test_who_stops_gets_a_multiple_at_most(served, name, windows, times):
+    """Blocks up to the end of the shard in the way of reading; of the rest between them three eighths."""
+    (_, sent), (_, taken) = against_peer(served("one shard"), windows)
+    assert sent <= times * taken + 16384, (name, sent, taken)
 
 
 @pytest.mark.parametrize("form, most", [("{}/a", 6), ('ZARR3:"{}":/a', 6), ("/vsicurl/{}/a", 9)])

@@ -261,8 +261,10 @@ ReadAhead::Plan RasterReader::plan_blocks(int band, int block_x, int block_y,
                                           const BlockRange &wanted, uint64_t block_bytes) {
     if (!looks_ahead())
         return {wanted, wanted.number(block_x, block_y), wanted.count(), false};
+    const auto in_blocks = [](int pixels, int block) { return (pixels - 1) / block + 1; };
     const ReadAhead::Bounds bounds = {
-        all_blocks(), (layout().shard_height + layout().block_height - 1) / layout().block_height,
+        all_blocks(), in_blocks(layout().shard_width, layout().block_width),
+        in_blocks(layout().shard_height, layout().block_height),
         std::min(kMostAhead, cache_limit() / 4) / std::max<uint64_t>(block_bytes, 1),
         most_blocks(block_bytes)};
     return ahead_.plan(band, block_x, block_y, wanted, bounds);
@@ -334,9 +336,12 @@ enum zb_code RasterReader::load_block(int band, int block_x, int block_y, void *
        is what it needs last. */
     const ReadAhead::Plan plan =
         plan_blocks(band, block_x, block_y, wanted, block_bytes * bands.size());
-    uint64_t next = plan.first + 1;
-    for (; room && next < plan.end; next++)
-        add_bands(plan.range.x_of(next), plan.range.y_of(next), true);
+    uint64_t next = plan.first;
+    for (; room && next < plan.end; next++) {
+        const int x = plan.range.x_of(next), y = plan.range.y_of(next);
+        if (x != block_x || y != block_y)
+            add_bands(x, y, true);
+    }
     if (plan.is_guess)
         batch.call_ahead();
     return batch.drop(read_boxes(batch.reads(), exchange_dtype(raster_->node(), type),

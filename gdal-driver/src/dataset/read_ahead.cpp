@@ -25,63 +25,116 @@ std::optional<BlockRange> ReadAhead::advised(int band, const BlockRange &wanted)
     return is_advised ? advice_.blocks : std::nullopt;
 }
 
-const ReadAhead::Run *ReadAhead::run_at(int band, const Plan &plan) const {
-    const auto run = runs_.find(band);
-    const bool goes_on = run != runs_.end() && run->second.range.x0 == plan.range.x0 &&
-                         run->second.range.x1 == plan.range.x1 && run->second.next == plan.first;
-    return goes_on ? &run->second : nullptr;
+namespace {
+
+using Bounds = ReadAhead::Bounds;
+using Run = ReadAhead::Run;
+
+/* A shard is completed where that is at most so many times what the run has loaded: what a program
+   has not asked for, and may never do, stays within a multiple of what it has. */
+constexpr uint64_t kMostTimes = 16;
+
+/* Blocks that a box may have: commonly, and where it then ends between shards. */
+struct Room {
+    uint64_t usual, to_shards;
+};
+
+int end_of_shard(int x, int shard, int last) {
+    return static_cast<int>(std::min<int64_t>((int64_t{x} / shard + 1) * shard - 1, last));
 }
 
-/* The number of the first block behind the row of shards that block `number` is in. */
-static uint64_t end_of_shards(const BlockRange &range, uint64_t number, int shard_height) {
-    const int y = range.y_of(number);
-    const int64_t behind = (int64_t{y} / shard_height + 1) * shard_height;
-    const int last = static_cast<int>(std::min<int64_t>(range.y1, behind - 1));
-    return range.number(range.x1, last) + 1;
+/* How far to the right a box goes that has to go to box.x1, and is no use behind `last`. */
+int last_column(const BlockRange &box, int shard, int last, const Room &room) {
+    const uint64_t columns = room.usual / box.height();
+    const uint64_t across = static_cast<uint64_t>(last - box.x0 + 1);
+    const int usual = std::max(box.x1, box.x0 + static_cast<int>(std::min(columns, across)) - 1);
+    const int least = end_of_shard(box.x1, shard, last);
+    if (BlockRange{box.x0, box.y0, least, box.y1}.count() > room.to_shards)
+        return usual;
+    return usual == last ? last : std::max(least, (usual + 1) / shard * shard - 1);
 }
 
-/* The end of the last row of shards that ends before plan.end, or of the one that block `last` is
-   in. plan.end itself, where these are more than `most` blocks. */
-static uint64_t between_shards(const ReadAhead::Plan &plan, uint64_t last, uint64_t most,
-                               int shard_height) {
-    uint64_t end = end_of_shards(plan.range, last, shard_height);
-    if (end - plan.first > most)
-        return plan.end;
-    while (end < plan.end && end_of_shards(plan.range, end, shard_height) <= plan.end)
-        end = end_of_shards(plan.range, end, shard_height);
-    return end;
+/* A program that begins at the corner and takes one part of the first shards after the other is
+   going to take the rows below, too: then shards come as wholes. The first that is wanted, or none
+   where the strip is a row of shards already. */
+std::optional<BlockRange> whole_shard(const Run &run, int x, int y, const Bounds &bounds) {
+    const int width = bounds.shard_width, height = bounds.shard_height;
+    if (run.strip.x0 != bounds.all.x0 || run.strip.y0 != bounds.all.y0 ||
+        run.strip.height() >= static_cast<uint64_t>(height))
+        return std::nullopt;
+    const BlockRange shard = {x / width * width, y, end_of_shard(x, width, bounds.all.x1),
+                              end_of_shard(y, height, bounds.all.y1)};
+    const uint64_t missing = shard.count() - shard.number(x, y);
+    return missing <= std::min(kMostTimes * run.total, bounds.most_ahead)
+               ? std::optional<BlockRange>(shard)
+               : std::nullopt;
 }
 
-/* A single block may be followed by its neighbour, any other window by the one below it. */
-ReadAhead::Plan ReadAhead::plan(int band, int x, int y, const BlockRange &wanted,
-                                const Bounds &bounds) {
-    const std::optional<BlockRange> advice = advised(band, wanted);
-    BlockRange range = advice ? *advice : bounds.all;
+/* Where a run goes on to the right of its strip: what to load. The strip grows by it; where there
+   is no room for all of its rows, what is loaded is the beginning of another strip. */
+BlockRange grow(Run *run, int x, int y, const BlockRange &wanted, const Bounds &bounds) {
+    BlockRange box = {std::min(x, wanted.x0), y, wanted.x1, std::max(run->strip.y1, wanted.y1)};
+    const uint64_t twice = std::min(2 * run->total, bounds.most_ahead);
+    Room room = {twice, std::min(std::max(twice, kMostTimes * run->total), bounds.most_held)};
+    if (const std::optional<BlockRange> shard = whole_shard(*run, x, y, bounds)) {
+        box = {std::min(box.x0, shard->x0), y, box.x1, std::max(box.y1, shard->y1)};
+        room.usual = std::max(room.usual, shard->count());
+    } else if (box.count() > bounds.most_held) {
+        const int rows = static_cast<int>(bounds.most_held / box.width());
+        box.y1 = std::max(wanted.y1, y + rows - 1);
+    }
+    box.x1 = last_column(box, bounds.shard_width, bounds.all.x1, room);
+    if (box.y1 >= run->strip.y1 && box.x0 > run->strip.x0)
+        run->strip.x1 = box.x1;
+    else
+        run->strip = box;
+    run->total += box.count();
+    return box;
+}
+
+bool is_beside(const BlockRange &strip, int x, int y) {
+    return x == strip.x1 + 1 && y == strip.y0;
+}
+
+} // namespace
+
+/* All that is left of it, by whole rows. A program that takes windows goes on below them. */
+ReadAhead::Plan ReadAhead::as_advised(int band, int x, int y, const BlockRange &wanted,
+                                      const Bounds &bounds, BlockRange range) {
     if (wanted.count() > 1) {
         range.x0 = wanted.x0;
         range.x1 = wanted.x1;
     }
-    Plan plan = {range, range.number(x, y), 0, false};
-    const Run *run = run_at(band, plan);
-    const uint64_t needed = range.number(wanted.x1, wanted.y1) + 1 - plan.first;
-    const uint64_t bands = std::max<uint64_t>(runs_.size(), 1);
-    const uint64_t left = range.count() - plan.first, total = run != nullptr ? run->total : 0;
-    uint64_t count = needed;
-    if (advice)
-        count = left;
-    else if (run != nullptr) /* to the end of the row at least */
-        count = std::max(2 * run->loaded,
-                         needed + range.width() - 1 - static_cast<uint64_t>(wanted.x1 - range.x0));
-    count = std::max(needed, std::min({count, bounds.most_ahead / bands, left}));
-    plan.end = plan.first + count;
-    /* Who has taken a row of blocks will take the next one. */
-    if (advice || total >= range.width())
-        plan.end = between_shards(plan, plan.first + needed - 1, bounds.most_held / bands,
-                                  bounds.shard_height);
-    plan.is_guess = advice ? advice_.is_guess : plan.end > plan.first + needed;
-    if (plan.end < range.count())
-        runs_[band] = {range, plan.end, plan.end - plan.first, total + plan.end - plan.first};
+    const Room room = {bounds.most_ahead, bounds.most_held};
+    BlockRange box = {range.x0, y, range.x1, wanted.y1};
+    box.y1 = last_column(box.turned(), bounds.shard_height, range.y1, room);
+    if (box.y1 < range.y1)
+        runs_[band] = {box, box.count()};
     else
+        runs_.erase(band);
+    return {box, box.number(x, y), box.count(), advice_.is_guess};
+}
+
+ReadAhead::Plan ReadAhead::plan(int band, int x, int y, const BlockRange &wanted, Bounds bounds) {
+    const uint64_t bands = std::max<uint64_t>(runs_.size(), 1);
+    bounds.most_ahead /= bands;
+    bounds.most_held /= bands;
+    if (const std::optional<BlockRange> advice = advised(band, wanted))
+        return as_advised(band, x, y, wanted, bounds, *advice);
+    Run &run = runs_[band];
+    Plan plan = {wanted, wanted.number(x, y), wanted.count(), false};
+    if (run.total > 0 && is_beside(run.strip, x, y)) {
+        plan.range = grow(&run, x, y, wanted, bounds);
+    } else if (run.total > 0 && is_beside(run.strip.turned(), y, x)) {
+        run.strip = run.strip.turned();
+        plan.range = grow(&run, y, x, wanted.turned(), bounds.turned()).turned();
+        run.strip = run.strip.turned();
+    } else {
+        run = {wanted, plan.end - plan.first};
+    }
+    if (!(plan.range == wanted))
+        plan = {plan.range, 0, plan.range.count(), !wanted.contains(plan.range)};
+    if (run.strip.contains(bounds.all.x1, bounds.all.y1))
         runs_.erase(band);
     return plan;
 }

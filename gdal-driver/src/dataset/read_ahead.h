@@ -3,8 +3,8 @@
  * Programs that go through a distant raster block by block, or by windows that follow one another:
  * each would wait for a round trip, and ask for parts of one shard again and again. What a miss
  * loads besides the blocks that the request wants grows with each miss that goes on where the last
- * one ended, and ends where shards end. Of a window that a program has said that it is going to
- * read, all is loaded for which there is room.
+ * one ended, to the right or below, and ends where shards end. Of a window that a program has said
+ * that it is going to read, all is loaded for which there is room.
  */
 #ifndef ZARR3_READ_AHEAD_H
 #define ZARR3_READ_AHEAD_H
@@ -19,7 +19,8 @@ namespace zarr3 {
 
 class ReadAhead {
   public:
-    /* Blocks to load, row by row of `range`, from number `first` on and before `end`. */
+    /* Blocks to load, row by row of `range`, from number `first` on and before `end`. Those of them
+       that are in the cache already are nothing to load. */
     struct Plan {
         BlockRange range;
         uint64_t first, end;
@@ -29,14 +30,18 @@ class ReadAhead {
     /* Of the raster, in blocks. */
     struct Bounds {
         BlockRange all;
-        int shard_height;
+        int shard_width, shard_height;
         uint64_t most_ahead; /* that all bands together may have ahead */
         uint64_t most_held;  /* the same, where that completes a row of shards */
+
+        Bounds turned() const {
+            return {all.turned(), shard_height, shard_width, most_ahead, most_held};
+        }
     };
 
-    /* For a miss of a band at (x, y), while the request wants the blocks of `wanted`, which holds
-       it. */
-    Plan plan(int band, int x, int y, const BlockRange &wanted, const Bounds &bounds);
+    /* For a miss of a band at (x, y), the first one in rows of the blocks of `wanted`, which the
+       request wants. */
+    Plan plan(int band, int x, int y, const BlockRange &wanted, Bounds bounds);
 
     /* What a program has said that it is going to read. */
     struct Advice {
@@ -54,14 +59,15 @@ class ReadAhead {
     /* Other advice; returns the one before. */
     Advice exchange(Advice advice);
 
-  private:
-    /* What follows one another. */
+    /* Of windows that follow one another. */
     struct Run {
-        BlockRange range;
-        uint64_t next, loaded; /* by the last miss */
-        uint64_t total;
+        BlockRange strip; /* what all of them have loaded: the next one is beside it or below */
+        uint64_t total;   /* blocks loaded, about */
     };
-    const Run *run_at(int band, const Plan &plan) const;
+
+  private:
+    Plan as_advised(int band, int x, int y, const BlockRange &wanted, const Bounds &bounds,
+                    BlockRange range);
 
     std::map<int, Run> runs_; /* of bands that are gone through */
     Advice advice_;

@@ -22,8 +22,15 @@ struct BlockRange {
     uint64_t width() const {
         return static_cast<uint64_t>(x1 - x0 + 1);
     }
+    uint64_t height() const {
+        return static_cast<uint64_t>(y1 - y0 + 1);
+    }
     uint64_t count() const {
-        return width() * static_cast<uint64_t>(y1 - y0 + 1);
+        return width() * height();
+    }
+    /* With columns for rows. */
+    BlockRange turned() const {
+        return {y0, x0, y1, x1};
     }
     /* Of a block in the range: counted row by row from 0; and back. */
     uint64_t number(int x, int y) const {
