@@ -6,9 +6,9 @@
  *
  * Many sources are stored by rows, and pieces narrower than the raster would decode each of their
  * rows several times, unless GDAL's cache keeps what they have decoded: then pieces are no larger
- * than chunks want. Where it has no room, pieces are rows of blocks, as wide as the raster, and the
- * writer gathers shards from them; where a row of shards has no room there either, pieces are as
- * wide as their budget lets them.
+ * than chunks want. Where it has no room, the writer gathers shards from rows of blocks, or from
+ * parts of them if the cache has room for such a row; where a row of shards has no room there
+ * either, pieces are as wide as their budget lets them.
  */
 #include "create/copy_pixels.h"
 
@@ -27,7 +27,8 @@ namespace zarr3 {
 
 /* Bytes of a piece, where pieces can be made larger without need. */
 static constexpr uint64_t kGoodPiece = uint64_t{32} << 20;
-/* The same of tiles that move between local files: they stay in the processor's caches. */
+/* The same of what is moved to other memory and not decoded or encoded on the way, as tiles between
+   local files and rows of blocks to the writer are: it stays in the processor's caches. */
 static constexpr uint64_t kNearPiece = uint64_t{4} << 20;
 
 namespace {
@@ -56,6 +57,7 @@ class PixelCopy {
     uint64_t bytes(int width, int height, int bands) const;
     bool is_cached(int height) const;
     uint64_t good_piece() const;
+    PieceShape rows_of_blocks(int most_height) const;
     PieceShape choose_shape() const;
     Spacings spacings(const Piece &piece) const;
     void forget_source(int y);
@@ -109,6 +111,23 @@ uint64_t PixelCopy::good_piece() const {
     return is_near ? kNearPiece : kGoodPiece;
 }
 
+/* Where the cache keeps a row of blocks of the source, parts of one, for then the two pieces take
+   the less memory. */
+PieceShape PixelCopy::rows_of_blocks(int most_height) const {
+    const Layout &layout = copy_->layout();
+    PieceShape shape = {layout.width, layout.block_height, layout.bands};
+    uint64_t good = kGoodPiece / 2;
+    if (is_cached(layout.block_height)) {
+        good = kNearPiece;
+        shape.width =
+            multiple(layout.block_width,
+                     good / bytes(layout.block_width, shape.height, shape.bands), layout.width);
+    }
+    shape.height = multiple(layout.block_height,
+                            good / bytes(shape.width, shape.height, shape.bands), most_height);
+    return shape;
+}
+
 PieceShape PixelCopy::choose_shape() const {
     const Layout &layout = copy_->layout();
     /* Where chunks have several extents, pieces cut some of them: the writer gathers those. */
@@ -131,11 +150,8 @@ PieceShape PixelCopy::choose_shape() const {
     const bool is_store = dynamic_cast<Zarr3Dataset *>(source_) != nullptr;
     const bool keeps_rows = !is_store && is_cached(unit_height);
     if (!is_store && !keeps_rows && tiles_ == nullptr &&
-        bytes(layout.width, unit_height, layout.bands) <= budget) {
-        const uint64_t row = bytes(layout.width, layout.block_height, layout.bands);
-        return {layout.width, multiple(layout.block_height, kGoodPiece / 2 / row, unit_height),
-                layout.bands};
-    }
+        bytes(layout.width, unit_height, layout.bands) <= budget)
+        return rows_of_blocks(unit_height);
     const uint64_t good = good_piece();
     const uint64_t most = tiles_ != nullptr || keeps_rows ? good : budget;
     PieceShape shape = {layout.width, unit_height, unit_bands};
