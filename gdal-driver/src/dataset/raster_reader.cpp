@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/errors.h"
 #include "dataset/block_cache.h"
@@ -136,12 +137,14 @@ RasterReader::Expect::Expect(RasterReader *reader, const Window &window, int buf
     const BlockRange blocks = blocks_of(layout, window);
     if (outer_ && outer_->blocks.contains(blocks))
         return; /* GDAL takes requests apart, band by band or block by block */
-    reader->expected_.reset();
-    if (!touches_all)
+    if (!touches_all) {
+        reader->expected_.reset();
         return;
-    Wanted &wanted = reader->expected_.emplace(Wanted{blocks, {}});
+    }
+    Wanted wanted = {blocks, {}};
     for (int i = 0; i < band_count; i++)
         wanted.bands.push_back(bands[i] - 1);
+    reader->expected_ = std::move(wanted);
 }
 
 RasterReader::Expect::~Expect() {
