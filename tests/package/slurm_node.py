@@ -2,9 +2,9 @@
 """Slurm on one node, for as long as a program runs: COMMAND + [FOLDER, PROGRAM, ARGUMENT ...] ends with its status.
 
 The daemons are those of the system, with a configuration and a key of their own. They run in namespaces of processes
-and of the network, which needs root: their ports are of a loopback interface that nothing else has, and all that was started ends with
-the first process in there, which dies with the one that started it. FOLDER, of a short name and empty, gets their
-state. Tasks that end with status 75 are run again."""
+and of the network, which needs root: their ports are of a loopback interface that nothing else has, and all that was
+started ends with the first process in there, which dies with the one that started it. FOLDER, of a short name and
+empty, gets their state. Tasks that end with status 75 are run again."""
 import fcntl
 import os
 import socket

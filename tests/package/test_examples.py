@@ -87,7 +87,7 @@ def slurm(script, folder):
     """Runs a shell script where Slurm takes jobs."""
     absent = [name for name in slurm_node.PROGRAMS if not shutil.which(name, path=slurm_node.PATH)]
     if absent:
-        pytest.skip(f"no Slurm: {', '.join(absent)} missing (tools/install-deps)")
+        pytest.skip(f"no Slurm: {', '.join(absent)} missing (tools/install-deps slurmctld slurmd slurm-client)")
     refused = subprocess.run([*slurm_node.NAMESPACES, "true"], capture_output=True, text=True, check=False).stderr
     if refused:
         pytest.skip(f"no namespaces for Slurm's daemons (root has them): {refused}")
