@@ -7,10 +7,10 @@
 prints the tables of docs/performance.md, "Calls": microseconds for each call, of the processor and
 of the clock, the least of some rounds. Both kinds take turns, each in a process of its own. The
 first table is h5py's; its last row is what the file system alone takes for a new node: a directory
-with a document in it. Rows without H5Dwrite are what Python, h5py and the other calls of HDF5 take.
-The second one is of calls on ordinary HDF5 files, without the connector, with its directory in
-HDF5_PLUGIN_PATH, and with HDF5_VOL_CONNECTOR as well. The third one puts the system calls of a new
-group, without any work between them, beside a group in an HDF5 file."""
+with a document in it. Rows with nothing written are what Python, h5py and all calls of HDF5 but
+H5Dwrite take. The second one is of calls on ordinary HDF5 files, without the connector, with its
+directory in HDF5_PLUGIN_PATH, and with HDF5_VOL_CONNECTOR as well. The third one puts the system
+calls of a new group, without any work between them, beside a group in an HDF5 file."""
 import argparse
 import json
 import os
@@ -114,10 +114,17 @@ with h5py.File(f"{place}/large.store", "w") as f:
     data = filled("rows")
     with timed("rows of 64 KiB, one by one", count):
         write_rows(data)
+    data = filled("low level")
+    memory, file = h5py.h5s.create_simple((1, 1 << 16)), data.id.get_space()
+    with timed("the same, h5py's low-level write", count):
+        for i in range(count):
+            file.select_hyperslab((i, 0), (1, 1 << 16))
+            data.id.write(memory, file, written[i])
+        f.flush()
     data = filled("silent")
     h5py.h5i.inc_ref(data.id)
     data._id = Silent(data.id.id)
-    with timed("the same without H5Dwrite", count):
+    with timed("the same, with nothing written", count):
         write_rows(data)
 
 os.mkdir(f"{place}/bare")
