@@ -27,7 +27,7 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root
 AuthType=auth/munge
 CredType=cred/munge
-AuthInfo=socket={folder}/munge,cred_expire=5
+AuthInfo=socket={folder}/munge,cred_expire=10
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool
 SlurmctldPidFile={folder}/slurmctld.pid
@@ -63,8 +63,11 @@ class Node:
 
     def start(self, *command, until):
         name = command[0]
+        # The preloaded runtime of the sanitizers, if any, is for jobs, which have the environment of sbatch.
+        environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
         with open(self.folder / f"{name}.log", "w") as log:
-            self.daemons[name] = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.daemons[name] = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                                  env=environment)
         end = time.monotonic() + SECONDS
         while not until():
             if time.monotonic() > end or any(daemon.poll() is not None for daemon in self.daemons.values()):
