@@ -54,10 +54,8 @@ static void lock_once(const zb_node *node) {
 
 static void store_shard(const zb_node *node, uint64_t number, const uint8_t *data) {
     const uint64_t start = number * shard_bytes;
-    const zb_write write = {.start = &start,
-                            .count = &shard_bytes,
-                            .data = data,
-                            .dtype = zb_node_array(node)->dtype};
+    const zb_write write = {
+        .start = &start, .count = &shard_bytes, .data = data, .dtype = zb_node_array(node)->dtype};
     zb_writer *writer;
     zb_error err;
     check(zb_writer_open(node, NULL, &writer, &err), &err);
