@@ -7,9 +7,10 @@
 prints the tables of docs/performance.md, "Calls": microseconds for each call, of the processor and
 of the clock, the least of some rounds. Both kinds take turns, each in a process of its own. The
 first table is h5py's; its last row is what the file system alone takes for a new node: a directory
-with a document in it. The second one is of calls on ordinary HDF5 files, without the connector,
-with its directory in HDF5_PLUGIN_PATH, and with HDF5_VOL_CONNECTOR as well. The third one puts the
-system calls of a new group, without any work between them, beside a group in an HDF5 file."""
+with a document in it. Rows with nothing written are what Python, h5py and all calls of HDF5 but
+H5Dwrite take. The second one is of calls on ordinary HDF5 files, without the connector, with its
+directory in HDF5_PLUGIN_PATH, and with HDF5_VOL_CONNECTOR as well. The third one puts the system
+calls of a new group, without any work between them, beside a group in an HDF5 file."""
 import argparse
 import json
 import os
@@ -93,6 +94,38 @@ with h5py.File(f"{place}/data.store") as f:
         with timed(what, 5 * count):
             for i in range(5 * count):
                 data[10:20]
+
+class Silent(h5py.h5d.DatasetID):
+    def write(self, *_, **__):
+        pass
+
+with h5py.File(f"{place}/large.store", "w") as f:
+    written = numpy.random.default_rng(1).integers(1, 256, (count, 1 << 16), "u1")
+    def filled(what):
+        return f.create_dataset(what, written.shape, "u1", chunks=(8, 1 << 16))
+    def write_rows(data):
+        for i in range(count):
+            data[i] = written[i]
+        f.flush()
+    data = filled("whole")
+    with timed("rows of 64 KiB in one call, each", count):
+        data[...] = written
+        f.flush()
+    data = filled("rows")
+    with timed("rows of 64 KiB, one by one", count):
+        write_rows(data)
+    data = filled("low level")
+    memory, file = h5py.h5s.create_simple((1, 1 << 16)), data.id.get_space()
+    with timed("the same, h5py's low-level write", count):
+        for i in range(count):
+            file.select_hyperslab((i, 0), (1, 1 << 16))
+            data.id.write(memory, file, written[i])
+        f.flush()
+    data = filled("silent")
+    h5py.h5i.inc_ref(data.id)
+    data._id = Silent(data.id.id)
+    with timed("the same, with nothing written", count):
+        write_rows(data)
 
 os.mkdir(f"{place}/bare")
 with timed("FLOOR", count):

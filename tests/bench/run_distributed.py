@@ -8,7 +8,9 @@ Each row is a ratio of two runs that take turns, N times: the median of the rati
 processors of all processes, and the least times of both. Processes have started, and have their data in memory,
 when the clock begins. The data are 32 MiB of float64, gzip of level 1, in shards of 2 MiB with chunks of 128 KiB.
 Dask and zarr-python are the newest, with zarrs, from the index; h5py and rasterio are the system's. Rows whose
-programs are not there are left out, and say so."""
+programs are not there are left out, and say so. The lock of a shard has rows of its own (zb-lock-bench): all that a
+writer does to take and give it back, without a server's answers, 1000 times, beside the least that a shard of 64 MiB
+can take, of which nothing is compressed."""
 
 import argparse
 import os
@@ -157,6 +159,12 @@ if rank == 0:
     print(time.perf_counter() - began, used)
 """
 
+LOCK = """
+import os, sys
+program = os.path.join(os.environ["ZARRBRIDGE_BUILD_DIR"], "tests/bench/zb-lock-bench")
+os.execv(program, [program, *sys.argv[1:]])
+"""
+
 
 class Run(NamedTuple):
     text: str
@@ -164,6 +172,7 @@ class Run(NamedTuple):
     threads: int = 1
     name: str = "x.zarr"
     connector: str = "zarr shards=512x512"
+    locks: str = ""  # ZARRBRIDGE_LOCKS
     start: tuple = ()  # before the interpreter
     python: str = sys.executable
 
@@ -186,7 +195,8 @@ class Place:
         environment = {**os.environ, "HDF5_PLUGIN_PATH": str(self.build / "hdf5-vol/plugins"),
                        "GDAL_DRIVER_PATH": str(self.build / "gdal-driver/plugins"), "GDAL_PAM_ENABLED": "NO",
                        "PYTHONPATH": str(TESTS.parent / "python"), "HDF5_VOL_CONNECTOR": run.connector,
-                       "ZARRBRIDGE_NUM_THREADS": str(run.threads), "OMP_NUM_THREADS": "1",
+                       "ZARRBRIDGE_NUM_THREADS": str(run.threads), "ZARRBRIDGE_LOCKS": run.locks,
+                       "OMP_NUM_THREADS": "1",
                        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1",
                        "OMPI_MCA_btl": "self,sm"}
         done = subprocess.run([*run.start, run.python, "main.py", run.name, *run.words], cwd=folder, env=environment,
@@ -204,6 +214,9 @@ def rows():
               Run(WRITE, ("2",)), Run(WRITE, ("1",), threads=2))
     yield Row("rasterio, 2 processes: windows that cut shards beside aligned ones", "≤ 3",
               Run(RASTER, ("300",)), Run(RASTER, ("0",)))
+    for locks in "local", "shared":
+        yield Row(f"1000 times lock + unlock, `{locks}`, beside storing one raw shard of 64 MiB", "≤ 1",
+                  Run(LOCK, ("lock",), locks=locks), Run(LOCK, ("shard",), locks=locks))
     import venvs
     python, problem = venvs.install("dask-zarr", "dask[array]", "distributed", "zarr>=3.1", "zarrs", system=True)
     if problem:

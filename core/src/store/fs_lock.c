@@ -327,7 +327,7 @@ static enum zb_code fail_alone(const char *key, zb_error *err) {
     return zb_fail(
         err, ZB_EUNSUPPORTED,
         "cannot lock '%s': the locks of this file system hold on one machine, and several "
-        "write (start the program with ZARRBRIDGE_MACHINES=one where no other does, or with "
+        "may write (start the program with ZARRBRIDGE_MACHINES=one where no other does, or with "
         "ZARRBRIDGE_LOCKS=shared where the locks do hold on all machines)",
         key);
 }

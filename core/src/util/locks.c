@@ -33,7 +33,9 @@ bool zb__machines_are_many_of(zb__environment get) {
     const char *stated = get("ZARRBRIDGE_MACHINES");
     if (stated && (strcmp(stated, "many") == 0 || strcmp(stated, "one") == 0))
         return strcmp(stated, "many") == 0;
-    bool many = number_of(get, "SLURM_JOB_NUM_NODES") > 1;
+    /* The tasks of a job array are jobs of their own, each with the nodes that it has got. */
+    bool many =
+        number_of(get, "SLURM_JOB_NUM_NODES") > 1 || number_of(get, "SLURM_ARRAY_TASK_COUNT") > 1;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const unsigned long here = number_of(get, sizes[i][1]);
         many |= here > 0 && number_of(get, sizes[i][0]) > here;

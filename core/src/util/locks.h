@@ -18,8 +18,8 @@ enum zb__locks {
 typedef const char *(*zb__environment)(const char *name);
 
 enum zb__locks zb__locks_of(zb__environment get);
-/* True if several machines write at once: by ZARRBRIDGE_MACHINES, and else by what a job of Slurm,
-   or of an MPI, has been given. */
+/* True if several machines may write at once: by ZARRBRIDGE_MACHINES, and else by what a job of
+   Slurm, or of an MPI, has been given. */
 bool zb__machines_are_many_of(zb__environment get);
 
 /* The same of the process when it first asked. */
