@@ -24,11 +24,11 @@ class CopyActor:
             array[:] = values((slice(0, rows), slice(0, columns)), token)
             is_new = not os.path.exists(self.root)
             done = subprocess.run(
-                [PROGRAM, "copy", "--shards", shard.replace("x", ","),
+                [PROGRAM, "copy", "--verbose", "--shards", shard.replace("x", ","),
                  source if is_new else os.path.join(source, path),
                  self.root if is_new else os.path.join(self.root, path)],
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            if done.returncode:
+            if done.returncode or "encoded chunks move" not in done.stdout:
                 raise RuntimeError(done.stdout)
 
     def do_close(self, session):

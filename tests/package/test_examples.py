@@ -122,7 +122,7 @@ with h5py.File("part.zarr", "r+", driver="zarr") as store:
     slurm("""
         sbatch --requeue --array=0-3 again.sh
         sbatch -o job.out part.sh
-        sbatch -o array.out --array=0-1 part.sh
+        sbatch -o array.%a.out --array=0-1 part.sh
         sbatch --wait --array=0-3 once.sh
         while [ -n "$(squeue -h)" ]; do sleep 0.2; done""", tmp_path)
 
@@ -141,4 +141,5 @@ with h5py.File("part.zarr", "r+", driver="zarr") as store:
     # A job of one node has no other machine beside it; the tasks of an array may have.
     assert (tmp_path / "job.out").read_text() == ""
     assert (zarr.open_array(tmp_path / "part.zarr/field")[0:3, 0:3] == 7).all()
-    assert "ZARRBRIDGE_MACHINES=one" in (tmp_path / "array.out").read_text()
+    for task in range(2):
+        assert "ZARRBRIDGE_MACHINES=one" in (tmp_path / f"array.{task}.out").read_text()

@@ -195,6 +195,16 @@ def test_levels_have_plain_names(tmp_path):
             file[file["second"][0]]
 
 
+def test_a_name_like_that_of_a_level_in_the_making(path):
+    with h5py.File(path, "r+") as file:
+        file["a.1-2.zarr3-new"] = 3
+        refer(file, "to_a", "a.1-2.zarr3-new")
+        file.move("a.1-2.zarr3-new", "b")
+        file["a.1-2.zarr3-new"] = 4
+    with h5py.File(path, "r") as file:
+        assert followed(file, "to_a") == 3
+
+
 def test_an_old_store(path):
     """One without the member works by paths until a reference is stored."""
     if path.suffix == ".zarr":

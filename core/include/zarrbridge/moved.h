@@ -44,7 +44,8 @@ ZB_API enum zb_code zb_moved_of(const zb_node *group, zb_moved **out, bool *kept
 ZB_API bool zb_moved_is_plain(const zb_moved *moved);
 
 /* The path of the node that has a name, and the name of the one at a path; malloc'ed. NULL when
-   there is none, and when memory runs out. Without a member (NULL) each is the other. */
+   there is none, and when memory runs out. Without a member (NULL) each is the other; but a node in
+   the making (zb_aside_name) has no name before it is given one. */
 ZB_API char *zb_moved_path(const zb_moved *moved, const char *name);
 ZB_API char *zb_moved_name(const zb_moved *moved, const char *path);
 

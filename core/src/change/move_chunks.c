@@ -310,8 +310,10 @@ static enum zb_code make_room(moving *m, zb_error *err) {
         zb__node_store(m->from)->hints.is_local && zb__node_store(m->to)->hints.is_local;
     const uint64_t wanted = is_near ? moved_near : moved_bytes;
     m->most = bytes >= wanted ? 1 : (size_t)(wanted / (bytes ? bytes : 1));
-    if (is_near && each > m->most && each < MOST_MOVED)
-        m->most = (size_t)(each * (shards_together(each, bytes) - 1) + 1);
+    if (is_near && each > m->most && each < MOST_MOVED) {
+        const uint64_t together = each * (shards_together(each, bytes) - 1) + 1;
+        m->most = m->most > together ? m->most : (size_t)together;
+    }
     m->most = m->most < MOST_MOVED ? m->most : MOST_MOVED;
     room = m->most + each;
     m->index = calloc((size_t)room, (info->ndim ? info->ndim : 1) * sizeof *m->index);

@@ -156,8 +156,16 @@ char *zb_moved_path(const zb_moved *moved, const char *name) {
     return follow_and_return(moved, name, false);
 }
 
+bool zb__moved_is_known(const zb_moved *moved, const char *path) {
+    bool is_known = !zb__path_is_aside(path);
+    for (size_t i = 0; moved && i < moved->count && !is_known; i++)
+        is_known = moved->entry[i].path && (rest_below(moved->entry[i].path, path) ||
+                                            zb__path_below(path, moved->entry[i].path));
+    return is_known;
+}
+
 char *zb_moved_name(const zb_moved *moved, const char *path) {
-    return follow_and_return(moved, path, true);
+    return zb__moved_is_known(moved, path) ? follow_and_return(moved, path, true) : NULL;
 }
 
 /* ---- Sizes ---- */
@@ -343,13 +351,6 @@ static bool drop_returned(zb_moved *moved, const char *path) {
     }
     drop_needless(moved);
     return true;
-}
-
-bool zb__moved_is_known(const zb_moved *moved, const char *path) {
-    bool is_known = !zb__path_is_aside(path);
-    for (size_t i = 0; i < moved->count && !is_known; i++)
-        is_known = moved->entry[i].path && rest_below(moved->entry[i].path, path);
-    return is_known;
 }
 
 enum zb_code zb__moved_move(zb_moved *moved, const char *from, const char *to, zb_error *err) {

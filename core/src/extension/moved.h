@@ -12,9 +12,9 @@ typedef struct zb__moved_state {
 } zb__moved_state;
 enum zb_code zb__moved_state_of(const zb_json *attributes, zb__moved_state *state, zb_error *err);
 
-/* Whether the node at a path may have been referred to. One in the making (zb_aside_name) is nobody
-   else's, so that it comes to its place as if it had been made there; but a node that had a name
-   may have been moved to such a place. */
+/* Whether the node at a path, or one below it, may have a name, of its own or by one above it. One
+   in the making (zb_aside_name) has none until it is given one, so that it comes to its place as if
+   it had been made there. NULL for `moved`: there are no entries. */
 bool zb__moved_is_known(const zb_moved *moved, const char *path);
 
 /* A node has moved with all below it, or was deleted (to: NULL). */

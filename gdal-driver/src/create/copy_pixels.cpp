@@ -57,6 +57,7 @@ class PixelCopy {
     uint64_t bytes(int width, int height, int bands) const;
     bool is_cached(int height) const;
     uint64_t good_piece() const;
+    int source_height() const;
     PieceShape rows_of_blocks(int most_height) const;
     PieceShape choose_shape() const;
     Spacings spacings(const Piece &piece) const;
@@ -111,13 +112,26 @@ uint64_t PixelCopy::good_piece() const {
     return is_near ? kNearPiece : kGoodPiece;
 }
 
+/* The height of the source's tallest blocks; what a VRT reads has others, which nobody tells. */
+int PixelCopy::source_height() const {
+    const GDALDriver *driver = source_->GetDriver();
+    const bool is_virtual = driver != nullptr && EQUAL(driver->GetDescription(), "VRT");
+    int tallest = is_virtual ? source_->GetRasterYSize() : 1;
+    for (int i = 1; i <= source_->GetRasterCount(); i++) {
+        int width, height;
+        source_->GetRasterBand(i)->GetBlockSize(&width, &height);
+        tallest = std::max(tallest, height);
+    }
+    return tallest;
+}
+
 /* Where the cache keeps a row of blocks of the source, parts of one, for then the two pieces take
    the less memory. */
 PieceShape PixelCopy::rows_of_blocks(int most_height) const {
     const Layout &layout = copy_->layout();
     PieceShape shape = {layout.width, layout.block_height, layout.bands};
     uint64_t good = kGoodPiece / 2;
-    if (is_cached(layout.block_height)) {
+    if (is_cached(std::max(layout.block_height, source_height()))) {
         good = kNearPiece;
         shape.width =
             multiple(layout.block_width,

@@ -347,9 +347,9 @@ enum zb_code RasterReader::load_block(int band, int block_x, int block_y, void *
     }
     if (plan.is_guess)
         batch.call_ahead();
-    return batch.drop(read_boxes(batch.reads(), exchange_dtype(raster_->node(), type),
-                                 done_with(block_x, block_y, 0),
-                                 done_with(block_x, block_y, next - plan.first), err));
+    return batch.drop(read_boxes(
+        batch.reads(), exchange_dtype(raster_->node(), type), done_with(block_x, block_y, 0),
+        done_with(block_x, block_y, std::max<uint64_t>(next - plan.first, 1)), err));
 }
 
 } // namespace zarr3

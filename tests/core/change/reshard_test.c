@@ -113,6 +113,42 @@ static void test_shards(void **state) {
     }
 }
 
+/* Shards of which one is more than a copy has in hand without need: so many as there are threads
+   are put together, and what is left at the end. */
+static void test_large_shards(void **state) {
+    static const uint64_t shape[] = {3000, 2000}, chunk[] = {64, 64}, shards[] = {2048, 1024};
+    static const uint64_t whole[2];
+    const zb_array_spec spec = {.ndim = 2, .shape = shape, .inner_shape = chunk, .dtype = type};
+    const zb_copy_options options = {.reshards = true, .ndim = 2, .shard_shape = shards};
+    const size_t bytes = 3000 * 2000 * sizeof(int16_t);
+    int16_t *values = malloc(bytes), *read = malloc(bytes);
+    zb_hierarchy *from = store_new(), *to = store_new();
+    zb_writer *writer;
+    zb_node *node, *copy;
+    zb_error err;
+    (void)state;
+    assert_true(values && read);
+    for (size_t i = 0; i < bytes / sizeof *values; i++)
+        values[i] = (int16_t)(i * 7 % 9973);
+    ASSERT_OK(zb_array_create(from, "a", &spec, &node, &err), err);
+    ASSERT_OK(zb_writer_open(node, NULL, &writer, &err), err);
+    const zb_write box = {.start = whole, .count = shape, .data = values, .dtype = type};
+    ASSERT_OK(zb_writer_write(writer, &box, &err), err);
+    ASSERT_OK(zb_writer_close(writer, &err), err);
+    ASSERT_OK(zb_node_copy_as(from, "", to, "", &options, &err), err);
+    ASSERT_OK(zb_node_open(to, "a", &copy, &err), err);
+    const zb_read all = {
+        .node = copy, .start = whole, .count = shape, .view = {.data = read, .dtype = type}};
+    ASSERT_OK(zb_array_read(&all, 1, &err), err);
+    assert_memory_equal(read, values, bytes);
+    zb_node_release(copy);
+    zb_node_release(node);
+    zb_hierarchy_release(from);
+    zb_hierarchy_release(to);
+    free(values);
+    free(read);
+}
+
 /* Chunks that the source has not stored are not asked for, one by one, when a shard is made. */
 static void test_few_of_many(void **state) {
     static const uint64_t shape[] = {1000, 1000}, chunk[] = {10, 10}, part[] = {10, 10};
@@ -350,6 +386,7 @@ int main(void) {
                                        FIXTURE_TEST(test_new_directory),
                                        FIXTURE_TEST(test_new_directory_of_damage),
                                        cmocka_unit_test(test_shards),
+                                       cmocka_unit_test(test_large_shards),
                                        cmocka_unit_test(test_others_stay),
                                        cmocka_unit_test(test_damage),
                                        cmocka_unit_test(test_refused),

@@ -87,14 +87,25 @@ static void nodes_in_the_making_have_no_name(void **state) {
     ASSERT_OK(zb__moved_move(moved, "g/a.77-1.zarr3-new/b", NULL, &err), err);
     assert_printed(moved, "{}");
     assert_text(zb_moved_name(moved, "ovr_2x/d"), "ovr_2x/d");
+    assert_text(zb_moved_name(moved, aside), NULL);
+    assert_text(zb_moved_name(NULL, aside), NULL);
     ASSERT_OK(zb__moved_move(moved, "d", there, &err), err); /* replaced: the old one goes there */
     assert_text(zb_moved_path(moved, "d"), there);
+    ASSERT_OK(zb__moved_move(moved, "d.77-1.zarr3-new/part", "part", &err), err); /* named by d */
+    assert_text(zb_moved_path(moved, "d/part"), "part");
+    ASSERT_OK(zb__moved_move(moved, "part", "d.77-1.zarr3-new/part", &err), err);
     ASSERT_OK(zb__moved_move(moved, aside, "d", &err), err);
     assert_text(zb_moved_name(moved, "d"), NULL);
     ASSERT_OK(zb__moved_move(moved, there, NULL, &err), err);
     assert_printed(moved, "{\"d\":null}");
     ASSERT_OK(zb__moved_move(moved, ".zarr3-new", "x", &err), err); /* an ordinary name */
     assert_printed(moved, "{\"d\":null,\".zarr3-new\":\"x\"}");
+    ASSERT_OK(zb__moved_assign(moved, aside, &err), err); /* somebody did refer to it */
+    char *name = zb_moved_name(moved, aside);
+    assert_non_null(name);
+    ASSERT_OK(zb__moved_move(moved, aside, "y", &err), err);
+    assert_text(zb_moved_path(moved, name), "y");
+    free(name);
     zb_moved_free(moved);
 }
 
