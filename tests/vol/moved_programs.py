@@ -24,6 +24,8 @@ def move_by_core(path, old, new):
 
 
 PLACES = ("a", "b", "c", "g", "h", "g/a", "g/b", "h/a", "h/b", "g/h", "g/h/a", "h/g", "h/g/a")
+# Of HDF5's own files: a move that it fails to do, and (2.2) an object that it cannot read any more.
+FAULTS_OF_HDF5 = ("duplicate entry in cache", "message of unshareable class flagged as shareable")
 SCALES = ("CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST")
 
 
@@ -252,16 +254,16 @@ def run_program(seed, folder, steps=30):
                 act = step(rng, files, model, 100 * (i + 1))
             try:
                 act(files[0])
-            except ValueError as error:
-                if "duplicate entry in cache" in str(error):  # a move that HDF5 itself fails to do
+                numbers = files[0].numbers()
+            except (KeyError, ValueError) as error:
+                if any(text in str(error) for text in FAULTS_OF_HDF5):
                     break
                 raise
             done += 1
             act(files[1])
-            numbers = [file.numbers() for file in files]
-            assert numbers[0] == numbers[1]
+            assert files[1].numbers() == numbers
             if i % 4 == 3:
-                alive = set(numbers[0].values())
+                alive = set(numbers.values())
                 native, store = (file.check(alive, model.scales, model.types) for file in files)
                 assert {key: store[key] for key in native} == native
     finally:

@@ -440,8 +440,7 @@ def test_nco_edits_in_place(pair):
     call("ncatted", "-h", "-a", "units,t,o,c,degC", nc)
     call("ncrename", "-h", "-v", "t,temperature", nc)
     call("ncks", "-h", "-O", "-d", "x,0,4", nc, nc, connector="zarr store=door")
-    with h5py.File(str(store), "r") as f:
-        assert f["temperature"].attrs["units"] in ("degC", b"degC")
+    assert through(store, "print(f['temperature'].attrs['units'])") in ("degC", "b'degC'")
     text = dump(nc)
     assert 'temperature:units = "degC"' in text and "x = 5 ;" in text
 
