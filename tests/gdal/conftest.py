@@ -81,6 +81,18 @@ def opened(path, **options):
     return dataset
 
 
+# The beginning of programs in virtual environments that see Debian's pyproj, which looks for PROJ's
+# data in the environment.
+FIND_PROJ = """
+import sys
+from pyproj import datadir, exceptions
+try:
+    datadir.get_data_dir()
+except exceptions.DataDirError:
+    datadir.set_data_dir(sys.base_prefix + "/share/proj")
+"""
+
+
 def run_h5py(program, path, *arguments):
     """What a program that uses h5py prints, which opens stores by the connector."""
     pytest.importorskip("h5py")

@@ -13,7 +13,7 @@ import pytest
 import xarray
 from osgeo import gdal
 
-from conftest import opened, put, run, sub
+from conftest import FIND_PROJ, opened, put, run, sub
 
 sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/interop")
 from venvs import venv  # noqa: E402
@@ -153,7 +153,7 @@ def test_copies_keep_them(stack, tmp_path):
     assert copy.GetRasterBand(1).GetMetadataItem("DATE_TIME") == "2000-01-02"
 
 
-RIOXARRAY = r"""
+RIOXARRAY = FIND_PROJ + r"""
 import sys, rioxarray, warnings
 warnings.simplefilter("ignore")
 ours, theirs = (rioxarray.open_rasterio(name) for name in sys.argv[1:3])

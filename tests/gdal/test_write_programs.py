@@ -13,7 +13,7 @@ import xarray
 import zarr
 from osgeo import gdal
 
-from conftest import DATA, opened, run, run_python
+from conftest import DATA, FIND_PROJ, opened, run, run_python
 
 sys.path.append(os.environ["ZARRBRIDGE_SOURCE_DIR"] + "/tests/interop")
 from venvs import venv  # noqa: E402
@@ -272,13 +272,8 @@ def test_rioxarray(tmp_path):
                LD_PRELOAD="").strip() == "ok"
 
 
-TO_RASTER = r"""
+TO_RASTER = FIND_PROJ + r"""
 import sys, rasterio, rioxarray
-from pyproj import datadir, exceptions
-try:
-    datadir.get_data_dir()
-except exceptions.DataDirError: # Debian's pyproj looks for it in the virtual environment
-    datadir.set_data_dir(sys.base_prefix + "/share/proj")
 tiled = rioxarray.open_rasterio(sys.argv[1])
 tiled.rio.to_raster(sys.argv[2], driver="Zarr3", blocksize="64x32")
 with rasterio.open(sys.argv[2]) as written:

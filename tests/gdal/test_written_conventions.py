@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from osgeo import gdal
 
-from conftest import DATA, put, run
+from conftest import DATA, FIND_PROJ, put, run
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "interop"))
 from venvs import venv  # noqa: E402
@@ -96,14 +96,9 @@ def test_validators_accept_all_that_is_written(tmp_path, python, make):
     assert ("multiscales" in seen) == (make in (levels, groups_of_levels))
 
 
-READ = r"""
+READ = FIND_PROJ + r"""
 import sys, warnings
 import rasterio, rioxarray, xarray, odc.geo.xr
-from pyproj import datadir, exceptions
-try:
-    datadir.get_data_dir()
-except exceptions.DataDirError: # Debian's pyproj looks for it in the virtual environment
-    datadir.set_data_dir(sys.base_prefix + "/share/proj")
 for source, path, name in zip(sys.argv[1::3], sys.argv[2::3], sys.argv[3::3]):
     with rasterio.open(source) as s:
         data = xarray.open_zarr(path, consolidated=False, decode_coords="all")[name]
