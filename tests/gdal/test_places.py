@@ -286,6 +286,11 @@ def test_a_mapping_that_gdal_cannot_import_lets_the_next_source_speak(tmp_path, 
     path = str(tmp_path / "x.zarr")
     rotated(mapping).to_zarr(path, zarr_format=3, consolidated=False)
     dataset = opened(sub(path, "tas"))
+    rotated(mapping).to_netcdf(tmp_path / "x.nc")
+    theirs = gdal.Open("NETCDF:%s:tas" % (tmp_path / "x.nc")).GetSpatialRef()
+    if theirs:  # GDAL 3.13 knows rotated poles
+        assert dataset.GetSpatialRef().IsSame(theirs) and dataset.GetGeoTransform(can_return_null=True)
+        return
     assert dataset.GetSpatialRef() is None
     assert dataset.GetGeoTransform(can_return_null=True) is None
     assert dataset.GetMetadataItem("X_DATASET", "GEOLOCATION") == sub(path, "lon")
