@@ -203,8 +203,9 @@ def against_peer(store, windows):
 def test_a_window_adds_little_to_its_chunks(served, form, window):
     (requests, sent), (asked, taken) = against_peer(served(form), [window])
     assert 0 < sent <= taken + 16384, (sent, taken)
-    # Newer zarr-python takes what lies between its ranges along, to ask less often.
-    assert requests <= asked or sent < taken, (sent, taken, requests, asked)
+    # From 3.4 on zarr-python takes what lies between its ranges along, to ask less often.
+    asks_less = zarr.__version__ >= "3.4" and sent < taken
+    assert requests <= asked or asks_less, (sent, taken, requests, asked)
 
 
 @pytest.mark.parametrize("form", ["sharded", "one shard", "a band each", "pixel by pixel"])
