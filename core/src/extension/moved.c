@@ -354,8 +354,6 @@ static bool drop_returned(zb_moved *moved, const char *path) {
 }
 
 enum zb_code zb__moved_move(zb_moved *moved, const char *from, const char *to, zb_error *err) {
-    if (!zb__moved_is_known(moved, from))
-        return ZB_OK;
     if (!sort(moved))
         return fail_memory(err);
     char *name = zb_moved_name(moved, from), *path = to && name ? strdup(to) : NULL;
